@@ -7,7 +7,7 @@ import { type AdmissionAttributes, virtualAttributes } from "./attributes.ts";
  * Returns the attributes of the creation of a pod, or of an update if `oldObject` is given, unless
  * overridden.
  */
-export const attemptOf = (given: Partial<AdmissionAttributes>): AdmissionAttributes => ({
+export const attributesOf = (given: Partial<AdmissionAttributes>): AdmissionAttributes => ({
   ...virtualAttributes({
     operation: given.oldObject ? "UPDATE" : "CREATE",
     resource: { group: "", version: "v1", resource: "pods" },
@@ -28,7 +28,7 @@ export const attemptOf = (given: Partial<AdmissionAttributes>): AdmissionAttribu
 });
 
 /** Returns the result of the run, or the code of its API error. */
-export async function orCode<T>(run: () => Promise<T>): Promise<T | string> {
+export async function resultOrCode<T>(run: () => Promise<T>): Promise<T | string> {
   try {
     return await run();
   } catch (error) {

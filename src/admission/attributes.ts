@@ -136,7 +136,7 @@ export interface AdmissionPlugin {
   /** Resources it never handles. */
   readonly ignores?: ReadonlySet<string>;
   /** Whether its errors omit a placeholder for the name of an object that has none yet. */
-  readonly namesNothing?: boolean;
+  readonly omitsPlaceholderName?: boolean;
   /**
    * Changes the object of the attributes, or throws an ApiError to refuse the request. Returns undefined if
    * it completed synchronously.

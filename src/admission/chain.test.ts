@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError, badRequest, forbidden } from "#base";
 import type { AdmissionPlugin, AdmissionAttributes, Operation } from "./attributes.ts";
-import { attemptOf } from "./attributes.fixture.ts";
+import { attributesOf } from "./attributes.fixture.ts";
 import { admissionChain } from "./chain.ts";
 
 const attributes = (operation: Operation = "CREATE"): AdmissionAttributes =>
-  attemptOf({
+  attributesOf({
     operation,
     resource: { group: "apps", version: "v1", resource: "deployments" },
     kind: { group: "apps", version: "v1", kind: "Deployment" },

@@ -16,8 +16,8 @@ export function admissionChain(
   plugins: readonly AdmissionPlugin[],
   observer: AdmissionObserver = unobserved,
 ): AdmissionChain {
-  const mutating = concerned(plugins.filter((plugin) => plugin.mutate));
-  const validating = concerned(plugins.filter((plugin) => plugin.validate));
+  const mutating = selectPlugins(plugins.filter((plugin) => plugin.mutate));
+  const validating = selectPlugins(plugins.filter((plugin) => plugin.validate));
   return {
     plugins: plugins.map(({ name }) => name),
     mutate: async (attributes) => {
@@ -36,7 +36,7 @@ export function admissionChain(
         while (reinvocation.begin(attributes.state));
       } catch (error) {
         times.fail();
-        throw running?.namesNothing ? error : aboutSomething(error, attributes);
+        throw running?.omitsPlaceholderName ? error : withPlaceholderName(error, attributes);
       }
       times.endStep(false);
     },
@@ -53,7 +53,7 @@ export function admissionChain(
         }
       } catch (error) {
         times.fail();
-        throw aboutSomething(error, attributes);
+        throw withPlaceholderName(error, attributes);
       }
       times.endStep(errors.length > 0);
       if (errors.length > 0) throw invalid(attributes.kind, attributes.name, errors);
@@ -62,7 +62,7 @@ export function admissionChain(
 }
 
 /** Adds a name to a refusal of an object that has none yet: its generateName, or `Unknown`. */
-function aboutSomething(error: unknown, { name, object }: AdmissionAttributes): unknown {
+function withPlaceholderName(error: unknown, { name, object }: AdmissionAttributes): unknown {
   if (
     name !== "" ||
     !(error instanceof ApiError) ||
@@ -81,7 +81,7 @@ function aboutSomething(error: unknown, { name, object }: AdmissionAttributes): 
 }
 
 /** Selects the plugins that handle a request; computed once per operation and resource. */
-function concerned(
+function selectPlugins(
   plugins: readonly AdmissionPlugin[],
 ): (attributes: AdmissionAttributes) => readonly AdmissionPlugin[] {
   const byOperation = new Map<Operation, Map<string, readonly AdmissionPlugin[]>>();
@@ -95,10 +95,10 @@ function concerned(
           (!resources || resources.includes(resource)) &&
           !ignores?.has(resource),
       );
-      if (known.size < mostKnown) known.set(resource, found);
+      if (known.size < maxCachedResources) known.set(resource, found);
     }
     return found;
   };
 }
 
-const mostKnown = 4096;
+const maxCachedResources = 4096;

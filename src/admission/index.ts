@@ -31,7 +31,7 @@ export {
   type ClusterTolerations,
   podNodeSelector,
   podTolerationRestriction,
-} from "./plugins/namespace-wishes.ts";
+} from "./plugins/namespace-annotations.ts";
 export {
   alwaysPullImages,
   extendedResourceToleration,

@@ -37,8 +37,8 @@ export const deleteOne: EndpointHandler = async (context, call, endpoint) => {
   const removal = await remove(request, call.target.name, options);
   call.operation?.event("Object deleted from database");
   call.operation?.event(responding);
-  const accepted = !removal.gone && options.orphanDependents === false;
-  if (removal.gone && !removal.shown && !strategy.returnsDeleted) {
+  const accepted = !removal.deleted && options.orphanDependents === false;
+  if (removal.deleted && !removal.shown && !strategy.returnsDeleted) {
     // A Status is returned as such, whatever form was requested.
     if (refused) await remove({ ...request, dryRun }, call.target.name, options);
     return statusReply(200, successStatus(detailsOf(call, endpoint, removal)), choice, dialect);

@@ -17,7 +17,7 @@ import {
 } from "#base";
 import { type Dialect, groupName } from "#dialect";
 import { type Query, header } from "#http";
-import { type Endpoint, longestManager, managerErrors } from "#registry";
+import { type Endpoint, maxManagerLength, managerErrors } from "#registry";
 import { labelValueProblems, qualifiedNameProblems } from "#schema";
 import type { ApiCall } from "./api-call.ts";
 import { isTrue } from "./target.ts";
@@ -264,10 +264,10 @@ function managerFromAgent(agent: string): string {
 /** The default field manager is the first word of the user agent. */
 function firstWordOf(agent: string): string {
   const word = withoutUnprintable(agent.split("/", 1)[0]!);
-  return Buffer.byteLength(word) <= longestManager
+  return Buffer.byteLength(word) <= maxManagerLength
     ? word
     : Buffer.from(word)
-        .subarray(0, longestManager)
+        .subarray(0, maxManagerLength)
         .toString()
         .replace(/\ufffd$/, "");
 }

@@ -76,7 +76,7 @@ export const patch: EndpointHandler = async (context, call, endpoint) => {
 const patched =
   (change: PatchedTree) =>
   (request: WriteRequest): ObjectUpdate => ({
-    apart: request.endpoint.isHub,
+    pure: request.endpoint.isHub,
     transform: async (old) => {
       change.read();
       request.span?.step("About to apply patch");
@@ -98,7 +98,7 @@ const applied =
     createIfAbsent: true,
     mayCreate,
     tracked: true,
-    apart: true,
+    pure: true,
     transform: async (old) => {
       const sent = configuration.read();
       if (request.yieldBudget?.expired) await request.yieldBudget.yield();

@@ -37,7 +37,7 @@ export const replace: EndpointHandler = async (context, call, endpoint) => {
   call.operation?.event("About to store object in database");
   const { object, created } = await update(request, call.target.name, {
     transform: () => deepCopy(next),
-    apart: true,
+    pure: true,
     createIfAbsent: endpoint.resource.strategy.createOnUpdate ?? false,
     mayCreate: () => context.mayCreate(call),
     uid: next.metadata.uid,

@@ -9,17 +9,17 @@ export type ConvertBetween = (object: ApiObject, to: string) => Promise<ApiObjec
 /** Synchronous conversion as seen by a restartable function. */
 export type ConvertObject = (object: ApiObject, to: string) => ApiObject;
 
-class Waiting extends Error {
+class PendingConversion extends Error {
   override readonly name = "Waiting";
   readonly conversion: { readonly object: ApiObject; readonly to: string; readonly key: string };
-  constructor(conversion: Waiting["conversion"]) {
+  constructor(conversion: PendingConversion["conversion"]) {
     super("an object is being converted");
     this.conversion = conversion;
   }
 }
 
 /** Upper bound on conversions for one write; more than work on a single object can need. */
-const mostConversions = 100;
+const maxConversions = 100;
 
 export async function withConversions<T>(
   between: ConvertBetween,
@@ -29,14 +29,14 @@ export async function withConversions<T>(
   const convert: ConvertObject = (object, to) => {
     const key = `${to} ${stringifyJson(object)}`;
     const made = done.get(key);
-    if (!made) throw new Waiting({ object, to, key });
+    if (!made) throw new PendingConversion({ object, to, key });
     return structuredClone(made);
   };
-  while (done.size < mostConversions) {
+  while (done.size < maxConversions) {
     try {
       return await run(convert);
     } catch (error) {
-      if (!(error instanceof Waiting)) throw error;
+      if (!(error instanceof PendingConversion)) throw error;
       const { object, to, key } = error.conversion;
       done.set(key, await between(object, to));
     }

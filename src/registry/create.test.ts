@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { ConfigMap } from "#api";
 import type { AdmissionPlugin } from "#admission";
 import { required } from "#base";
-import { type Sent, causesOf, refusal, shelf, shelfNow } from "./registry.fixture.ts";
+import { type Sent, causesOf, refusal, harness, harnessNow } from "./registry.fixture.ts";
 import { timestamp } from "./request.ts";
 import type { Strategy } from "./strategy.ts";
 import { configMap } from "./strategies/config-map.ts";
@@ -15,7 +15,7 @@ const map = (more: Sent["metadata"] = { name: "a" }): Sent => ({ metadata: more,
 const revised: Strategy = { ...configMap, generation: true };
 
 test("the server fills in its fields of a new object", async (t) => {
-  const { create, get } = await shelf(t, revised);
+  const { create, get } = await harness(t, revised);
   const made = await create(
     map({
       name: "a",
@@ -37,7 +37,7 @@ test("the server fills in its fields of a new object", async (t) => {
       uid: "",
       resourceVersion: metadata.resourceVersion,
       generation: 1,
-      creationTimestamp: timestamp(new Date(shelfNow)),
+      creationTimestamp: timestamp(new Date(harnessNow)),
     },
   );
   assert.equal(managedFields?.[0]?.manager, "tester");
@@ -50,7 +50,7 @@ for (const [name, resourceVersion] of [
   ["negative", "-1"],
 ] as const)
   test(`a resourceVersion that is ${name} is treated as unset`, async (t) => {
-    const { create } = await shelf(t, configMap);
+    const { create } = await harness(t, configMap);
     const made = await create(map({ name: "a", resourceVersion }));
     assert.match(made.metadata.resourceVersion!, /^[1-9]/);
   });
@@ -102,26 +102,26 @@ const refusals: [name: string, sent: Sent, kind: Strategy, code: number, message
 ];
 for (const [name, sent, kind, code, message] of refusals) {
   test(`a new object ${name} is refused and not stored`, async (t) => {
-    const { create, writes } = await shelf(t, kind);
+    const { create, writes } = await harness(t, kind);
     await assert.rejects(create(sent), refusal(code, message));
     assert.equal(writes(), 0);
   });
 }
 
 test("the namespace of a cluster-scoped object is dropped", async (t) => {
-  const { create } = await shelf(t, namespace);
+  const { create } = await harness(t, namespace);
   assert.equal((await create({ metadata: { name: "n", namespace: "other" } })).metadata.namespace, undefined);
 });
 
 test("creating an object with an existing name conflicts", async (t) => {
-  const { create, get } = await shelf(t, configMap);
+  const { create, get } = await harness(t, configMap);
   const first = await create(map());
   await assert.rejects(create(map()), refusal(409, /^configmaps "a" already exists$/));
   assert.deepEqual(await get("a"), first);
 });
 
 test("the conflict with an object that is being deleted says so", async (t) => {
-  const { create, remove } = await shelf(t, configMap);
+  const { create, remove } = await harness(t, configMap);
   await create(map({ name: "a", finalizers: ["example.com/x"] }));
   await assert.rejects(create(map()), refusal(409, /^configmaps "a" already exists$/));
   await remove("a");
@@ -132,14 +132,14 @@ test("the conflict with an object that is being deleted says so", async (t) => {
 });
 
 test("exactly one of several concurrent creates with the same name succeeds", async (t) => {
-  const { create } = await shelf(t, configMap);
+  const { create } = await harness(t, configMap);
   const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => create(map())));
   assert.equal(outcomes.filter(({ status }) => status === "fulfilled").length, 1);
 });
 
 test("a generated name that is taken is generated again", async (t) => {
   const tried: string[] = [];
-  const { create, store } = await shelf(t, configMap, {
+  const { create, store } = await harness(t, configMap, {
     beforeWrite: async ({ key }, count) => {
       tried.push(key);
       // Another writer takes the name, twice.
@@ -155,7 +155,7 @@ test("a generated name that is taken is generated again", async (t) => {
 });
 
 test("when all generated names are taken, the client is asked to retry", async (t) => {
-  const { create, store } = await shelf(t, configMap, {
+  const { create, store } = await harness(t, configMap, {
     beforeWrite: async ({ key, value }) =>
       void (value!.length > 2 && (await store.write({ key, value: Buffer.from("{}"), expect: "any" }))),
   });
@@ -168,12 +168,12 @@ test("when all generated names are taken, the client is asked to retry", async (
 });
 
 test("a name takes precedence over generateName", async (t) => {
-  const { create } = await shelf(t, configMap);
+  const { create } = await harness(t, configMap);
   assert.equal((await create(map({ name: "a", generateName: "b-" }))).metadata.name, "a");
 });
 
 test("a dry run returns the object without storing it", async (t) => {
-  const { create, get, writes } = await shelf(t, revised);
+  const { create, get, writes } = await harness(t, revised);
   const shown = await create(map(), { dryRun: true });
   assert.ok(shown.metadata.uid);
   assert.equal("resourceVersion" in shown.metadata, false);
@@ -185,7 +185,7 @@ test("a dry run returns the object without storing it", async (t) => {
 });
 
 test("the status of a new object is cleared for kinds that clear it", async (t) => {
-  const { create } = await shelf(t, namespace);
+  const { create } = await harness(t, namespace);
   assert.deepEqual((await create({ metadata: { name: "n" }, status: { phase: "Terminating" } }))["status"], {
     phase: "Active",
   });
@@ -207,7 +207,7 @@ test("mutating admission runs before validation, validating admission after it",
       return [];
     },
   };
-  const { create } = await shelf(t, configMap, { plugins: [plugin] });
+  const { create } = await harness(t, configMap, { plugins: [plugin] });
   assert.deepEqual((await create(map()))["data"], { filled: "in" });
   assert.deepEqual(seen, ["mutate default/a", "validate in true undefined"]);
 });
@@ -227,7 +227,7 @@ test("mutating admission sees no generated name, validating admission does", asy
       return [];
     },
   };
-  const { create } = await shelf(t, configMap, { plugins: [plugin] });
+  const { create } = await harness(t, configMap, { plugins: [plugin] });
   await create(map({ generateName: "a-" }));
   assert.deepEqual(seen, ["mutate unnamed,unnamed", "validate named,named"]);
 });
@@ -240,7 +240,7 @@ test("managed fields that admission made invalid are restored with a warning", a
       (object as unknown as ConfigMap).metadata.managedFields = [{ manager: "x", operation: "Never" }];
     },
   };
-  const { create, edit, warnings } = await shelf(t, configMap, { plugins: [plugin] });
+  const { create, edit, warnings } = await harness(t, configMap, { plugins: [plugin] });
   const made = await create(map());
   const changed = await edit("a", (object) => void (object.metadata.labels = { b: "c" }));
   for (const { metadata } of [made, changed])
@@ -258,13 +258,13 @@ test("nothing is stored when admission refuses an object", async (t) => {
     handles: ["CREATE"],
     validate: async () => [{ type: "FieldValueForbidden", field: "data", detail: "no" }],
   };
-  const { create, writes } = await shelf(t, configMap, { plugins: [refuse] });
+  const { create, writes } = await harness(t, configMap, { plugins: [refuse] });
   assert.deepEqual(await causesOf(create(map())), ["Forbidden data"]);
   assert.equal(writes(), 0);
 });
 
 test("a repeated owner reference is dropped with a warning", async (t) => {
-  const { create, edit, warnings } = await shelf(t, configMap);
+  const { create, edit, warnings } = await harness(t, configMap);
   const owner = { apiVersion: "v1", kind: "Pod", name: "p", uid: "u-1" };
   const other = { ...owner, name: "q" };
   const made = await create(map({ name: "a", ownerReferences: [owner, { ...owner }, other] }));
@@ -277,7 +277,7 @@ test("a repeated owner reference is dropped with a warning", async (t) => {
 });
 
 test("errors of the schema and of the strategy are returned together", async (t) => {
-  const { create } = await shelf(t, configMap);
+  const { create } = await harness(t, configMap);
   assert.deepEqual(await causesOf(create({ metadata: { name: "A" }, data: { "bad key": "" } })), [
     "Invalid metadata.name",
     "Invalid data[bad key]",
@@ -286,7 +286,9 @@ test("errors of the schema and of the strategy are returned together", async (t)
 
 test("events are stored with the configured time to live", async (t) => {
   const lives: (number | undefined)[] = [];
-  const { create } = await shelf(t, event, { beforeWrite: ({ ttlSeconds }) => void lives.push(ttlSeconds) });
+  const { create } = await harness(t, event, {
+    beforeWrite: ({ ttlSeconds }) => void lives.push(ttlSeconds),
+  });
   await create({
     metadata: { name: "a" },
     eventTime: "2030-01-01T00:00:00.000000Z",
@@ -302,7 +304,7 @@ test("events are stored with the configured time to live", async (t) => {
 
 for (const media of ["json", "protobuf"] as const) {
   test(`an object stored as ${media} reads back the same, in the writing process and in another one`, async (t) => {
-    const { create, resource, store } = await shelf(t, configMap, { media });
+    const { create, resource, store } = await harness(t, configMap, { media });
     const made = await create({
       metadata: { name: "a", labels: { b: "c" }, annotations: { "example.com/u": "ü\u2028" } },
       data: { ["__proto__"]: "own", toString: "1" },
@@ -335,14 +337,14 @@ const sizes: [name: string, media: "json" | "protobuf", sent: Sent, words: RegEx
 for (const [name, media, sent, words] of sizes) {
   test(`objects above the size limit are refused: ${name}`, async (t) => {
     const lenient: Strategy = { ...event, validate: () => [] };
-    const { create } = await shelf(t, lenient, { media });
+    const { create } = await harness(t, lenient, { media });
     if (words === undefined) await create(sent);
     else await assert.rejects(create(sent), refusal(413, words));
   });
 }
 
 test("a job with an invalid name gets no generated labels before it is refused", async (t) => {
-  const { create } = await shelf(t, job);
+  const { create } = await harness(t, job);
   const template = { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] } };
   const refused = create({ metadata: { name: "not/a/label" }, spec: { template } });
   const causes = await causesOf(refused);

@@ -12,7 +12,7 @@ import {
 } from "#base";
 import { validate } from "#schema";
 import { type CachedObject, withoutRevision } from "#watchcache";
-import { admitted, forgetsOwners, trackUpdate } from "./field-owners.ts";
+import { runMutatingAdmission, dropManagedFields, trackUpdate } from "./field-owners.ts";
 import { generatedName, pathSegment } from "./names.ts";
 import { newMetaErrors } from "./meta-checks.ts";
 import { validateMeta } from "./object-meta.ts";
@@ -21,7 +21,7 @@ import { encodedIn, inStoreSpan } from "./store-span.ts";
 import { WriteAttributes, writeContext } from "./write-context.ts";
 import type { ApiObject, RequestContext, Strategy, ReservedShare } from "./strategy.ts";
 
-const mostNames = 8;
+const maxNameAttempts = 8;
 
 interface CreateOptions {
   /** Managed fields have already been updated. */
@@ -35,7 +35,7 @@ interface CreateOptions {
 /**
  * Stores a new object, given in the stored version with defaults applied, and returns the stored object. The
  * result of a dry run carries no revision. A generated name that is already taken is generated again, up to
- * {@link mostNames} attempts.
+ * {@link maxNameAttempts} attempts.
  */
 export async function create(
   request: WriteRequest,
@@ -43,11 +43,11 @@ export async function create(
   options: CreateOptions = {},
 ): Promise<CachedObject> {
   const { metadata: meta } = object;
-  if (meta.name || !meta.generateName) return await attemptToCreate(request, object, options);
+  if (meta.name || !meta.generateName) return await createOnce(request, object, options);
   const { managedFields } = meta;
-  for (let left = mostNames; ; left--) {
+  for (let left = maxNameAttempts; ; left--) {
     try {
-      return await attemptToCreate(request, object, options);
+      return await createOnce(request, object, options);
     } catch (error) {
       if (left === 1 || !(error instanceof ApiError && error.reason === "AlreadyExists")) throw error;
       delete object.metadata.name;
@@ -56,7 +56,7 @@ export async function create(
   }
 }
 
-async function attemptToCreate(
+async function createOnce(
   request: WriteRequest,
   object: ApiObject,
   options: CreateOptions,
@@ -66,24 +66,24 @@ async function attemptToCreate(
   const meta = object.metadata;
   const { yieldBudget } = request;
   yieldBudget?.restart();
-  clearServersFields(request, object, options);
+  clearServerFields(request, object, options);
   const tracking = options.tracked ? undefined : trackUpdate(request, undefined, object);
   if (tracking) await tracking;
   if (yieldBudget?.expired) await yieldBudget.yield();
   // The name is generated only after mutating admission, which sees an empty one.
   const attributes = new WriteAttributes(request, ctx, "CREATE", meta.name ?? "", object, undefined);
-  await admitted(request, attributes);
+  await runMutatingAdmission(request, attributes);
   yieldBudget?.restart();
   const { strategy } = resource;
   await strategy.beforeCreate?.(ctx);
-  fillServersFields(request, object, ctx);
+  fillServerFields(request, object, ctx);
   const share =
     strategy.reserve && !request.dryRun ? await strategy.reserve(object, undefined, ctx) : undefined;
   try {
     const write = (): Promise<CachedObject> =>
-      stored(request, ctx, attributes, object, { mayCreate: options.mayCreate, share });
+      validateAndStore(request, ctx, attributes, object, { mayCreate: options.mayCreate, share });
     const cached = await write().catch((error: unknown) => {
-      if (options.tracked || !forgetsOwners(object, error)) throw error;
+      if (options.tracked || !dropManagedFields(object, error)) throw error;
       return write();
     });
     share?.settle(cached.revision);
@@ -95,7 +95,7 @@ async function attemptToCreate(
 }
 
 /** Validates a prepared object, runs validating admission and writes it. */
-async function stored(
+async function validateAndStore(
   request: WriteRequest,
   ctx: RequestContext,
   attributes: WriteAttributes,
@@ -112,13 +112,13 @@ async function stored(
   resource.strategy.restore?.(object);
   const key = resource.keyOf(meta.namespace ?? "", meta.name!);
   const present = request.dryRun ? await resource.source.get(key, { at: "latest" }) : undefined;
-  if (present) throw exists(request, meta, present);
-  if (!request.dryRun && isVersion(meta.resourceVersion ?? ""))
+  if (present) throw alreadyExistsError(request, meta, present);
+  if (!request.dryRun && isNonZeroVersion(meta.resourceVersion ?? ""))
     throw badRequest("resourceVersion should not be set on objects to be created");
   if (request.yieldBudget?.expired) await request.yieldBudget.yield();
   const encode = () => resource.encode(object, { anySize: request.dryRun });
   if (request.dryRun)
-    return withoutRevision(await resource.tryObject(encode(), key, 0), meta.resourceVersion);
+    return withoutRevision(await resource.dryRunObject(encode(), key, 0), meta.resourceVersion);
   const ttlSeconds = resource.strategy.ttlSeconds?.(object, ctx);
   const { consumes } = share ?? {};
   const { outcome, object: written } = await inStoreSpan(request, "Create", key, async (span) => {
@@ -136,7 +136,7 @@ async function stored(
   if (!outcome.done) {
     // The name is also taken when the stored object cannot be decoded.
     const taken = await resource.source.get(key, { at: "any" }).catch(() => undefined);
-    throw exists(request, meta, taken);
+    throw alreadyExistsError(request, meta, taken);
   }
   return written!;
 }
@@ -145,10 +145,10 @@ async function stored(
  * Reports whether the text is a version other than zero. Zero and text that is not a number count as unset,
  * as in kube-apiserver.
  */
-const isVersion = (text: string): boolean =>
+const isNonZeroVersion = (text: string): boolean =>
   /^\d{1,20}$/.test(text) && BigInt.asUintN(64, BigInt(text)) !== 0n;
 
-function nameIt(meta: ApiObject["metadata"], { plainGeneratedNames: plain }: Strategy): void {
+function assignName(meta: ApiObject["metadata"], { plainGeneratedNames: plain }: Strategy): void {
   if (!meta.name && meta.generateName)
     meta.name = plain ? meta.generateName : generatedName(meta.generateName);
 }
@@ -157,7 +157,7 @@ function nameIt(meta: ApiObject["metadata"], { plainGeneratedNames: plain }: Str
  * Clears fields that only the server may set. The deletion timestamp is kept when an update or apply creates
  * the object, as in kube-apiserver.
  */
-function clearServersFields(request: WriteRequest, object: ApiObject, { byUpdate }: CreateOptions): void {
+function clearServerFields(request: WriteRequest, object: ApiObject, { byUpdate }: CreateOptions): void {
   const meta = object.metadata;
   fillNamespace(request, object);
   delete meta.uid;
@@ -170,12 +170,12 @@ function clearServersFields(request: WriteRequest, object: ApiObject, { byUpdate
 }
 
 /** Fills in the fields that the server sets on a new object, after mutating admission. */
-function fillServersFields(request: WriteRequest, object: ApiObject, ctx: RequestContext): void {
+function fillServerFields(request: WriteRequest, object: ApiObject, ctx: RequestContext): void {
   const { strategy } = request.endpoint.resource;
   const meta = object.metadata;
   normalizeOwnerReferences(request, object, "admission");
   fillNamespace(request, object);
-  nameIt(meta, strategy);
+  assignName(meta, strategy);
   meta.uid = newUuid();
   meta.creationTimestamp = timestamp(request.now);
   if (strategy.generation) meta.generation = 1;
@@ -210,20 +210,20 @@ async function check(request: WriteRequest, object: ApiObject, ctx: RequestConte
 }
 
 /** Returns the error for a name that is taken; it says so if the existing object is being deleted. */
-function exists(
+function alreadyExistsError(
   { endpoint }: WriteRequest,
   meta: ApiObject["metadata"],
   present: CachedObject | undefined,
 ): ApiError {
   const { resource } = endpoint;
   const { code, reason, message, details } = alreadyExists(resource.nameIn(endpoint), meta.name!);
-  const going =
+  const deletingPrefix =
     present && resource.objectOf(present).metadata.deletionTimestamp ? "object is being deleted: " : "";
-  if (!meta.generateName) return new ApiError(code, reason, `${going}${message}`, details);
+  if (!meta.generateName) return new ApiError(code, reason, `${deletingPrefix}${message}`, details);
   return new ApiError(
     code,
     reason,
-    `${going}${message}, the server was not able to generate a unique name for the object`,
+    `${deletingPrefix}${message}, the server was not able to generate a unique name for the object`,
     { ...details, retryAfterSeconds: 1 },
   );
 }

@@ -9,7 +9,7 @@ type Clear = (object: Record<string, unknown>) => void;
  * Memoizes the steps for each message; null where there is nothing to do. A recursive message is visited
  * once.
  */
-function remembered(stepsOf: (message: Message) => readonly Clear[]): (message: Message) => Clear | null {
+function memoized(stepsOf: (message: Message) => readonly Clear[]): (message: Message) => Clear | null {
   const known = new WeakMap<Message, Clear | null>();
   return (message) => {
     const found = known.get(message);
@@ -40,7 +40,7 @@ export function withoutEmpty<T extends object>(message: Message, object: T): T {
   return copy;
 }
 
-const dropperOf = remembered((message) => {
+const dropperOf = memoized((message) => {
   const steps: Clear[] = [];
   for (const [key, field] of Object.entries(message.fields)) {
     // Managers are tracked separately.
@@ -67,7 +67,7 @@ function ownedItems({ shape, more }: Field): Message | undefined {
   return keyed && shape.shape === "list" && shape.of.shape === "message" ? shape.of : undefined;
 }
 
-const clearerOf = remembered((message) => {
+const clearerOf = memoized((message) => {
   const steps: Clear[] = [];
   for (const [key, field] of Object.entries(message.fields)) {
     if (field.presence === "inline") {

@@ -74,14 +74,16 @@ const openingBrace = 0x7b;
 
 export function encodeStoredProtobuf(schema: KindSchema, object: ApiObject, dialect: Dialect): Uint8Array {
   const type = { apiVersion: apiVersionOf(dialect, schema.kind), kind: schema.kind.kind };
-  return ownMemory(encodeEnvelope(type, protobufCodec(schema).encode(object), dialect.wire.protobufMagic));
+  return copyToOwnBuffer(
+    encodeEnvelope(type, protobufCodec(schema).encode(object), dialect.wire.protobufMagic),
+  );
 }
 
 /**
  * Copies bytes into a separate allocation: stores keep values, and a slice of a shared slab would keep the
  * whole slab alive.
  */
-export function ownMemory(bytes: Uint8Array): Uint8Array {
+export function copyToOwnBuffer(bytes: Uint8Array): Uint8Array {
   const own = Buffer.allocUnsafeSlow(bytes.length);
   own.set(bytes);
   return own;

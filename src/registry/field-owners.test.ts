@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { applyObject, changeScale } from "./field-owners.ts";
-import { type Sent, type Shelf, refusal, shelf, shelfNow } from "./registry.fixture.ts";
+import { type Sent, type Harness, refusal, harness, harnessNow } from "./registry.fixture.ts";
 import { timestamp } from "./request.ts";
 import type { Endpoint } from "./resource.ts";
 import type { ApiObject } from "./strategy.ts";
@@ -38,11 +38,11 @@ const leaves = (set: Record<string, object>, path: string[] = []): string[] =>
   });
 
 async function apply(
-  at: Shelf,
+  at: Harness,
   manager: string,
   sent: Sent,
   force = false,
-  now = new Date(shelfNow),
+  now = new Date(harnessNow),
 ): Promise<ApiObject & Record<string, unknown>> {
   const request = at.request({ manager, now });
   const { apiVersion, kind } = request.endpoint;
@@ -62,15 +62,15 @@ async function apply(
 }
 
 test("the client that creates an object becomes the manager of its fields, recorded with version and time", async (t) => {
-  const { create } = await shelf(t, configMap);
+  const { create } = await harness(t, configMap);
   const made = await create(map({ x: "1" }, { labels: { l: "" } }));
   assert.deepEqual(owners(made), ["tester Update data data.x metadata.labels metadata.labels.l"]);
   const { apiVersion, fieldsType, time } = made.metadata.managedFields![0]!;
-  assert.deepEqual([apiVersion, fieldsType, time], ["v1", "FieldsV1", timestamp(new Date(shelfNow))]);
+  assert.deepEqual([apiVersion, fieldsType, time], ["v1", "FieldsV1", timestamp(new Date(harnessNow))]);
 });
 
 test("the client that changes a field becomes its manager", async (t) => {
-  const { create, edit } = await shelf(t, configMap);
+  const { create, edit } = await harness(t, configMap);
   await create(map({ x: "1", y: "1" }));
   const change = (data: Record<string, string>, manager: string) =>
     edit("a", (object) => Object.assign(object, { data }), { manager });
@@ -91,7 +91,7 @@ test("the client that changes a field becomes its manager", async (t) => {
 });
 
 test("a write in another version does not change the managers of the status", async (t) => {
-  const at = await shelf(t, flowSchema);
+  const at = await harness(t, flowSchema);
   const [newer, older] = at.resource.endpoints as [Endpoint, Endpoint];
   await at.create({
     metadata: { name: "a" },
@@ -118,7 +118,7 @@ test("a write in another version does not change the managers of the status", as
 });
 
 test("a subresource has a separate managed fields entry", async (t) => {
-  const { create, edit } = await shelf(t, deployment);
+  const { create, edit } = await harness(t, deployment);
   const template = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } };
   await create({ metadata: { name: "a" }, spec: { selector: { matchLabels: { a: "b" } }, template } });
   const after = await edit("a", (object) => Object.assign(object, { status: { replicas: 1 } }), {
@@ -128,7 +128,7 @@ test("a subresource has a separate managed fields entry", async (t) => {
 });
 
 test("apply takes ownership of the given fields and removes fields no longer given", async (t) => {
-  const at = await shelf(t, configMap);
+  const at = await harness(t, configMap);
   const first = await apply(at, "one", map({ x: "1", y: "1" }));
   assert.deepEqual([owners(first), first["data"]], [["one Apply data.x data.y"], { x: "1", y: "1" }]);
   const second = await apply(at, "one", map({ x: "1" }));
@@ -136,14 +136,14 @@ test("apply takes ownership of the given fields and removes fields no longer giv
 });
 
 test("an object applied with a deletion timestamp is created with it", async (t) => {
-  const at = await shelf(t, configMap);
+  const at = await harness(t, configMap);
   const dying = { deletionTimestamp: "2030-01-01T00:00:00Z", finalizers: ["a.b/c"] };
   const { metadata } = await apply(at, "one", map({ x: "1" }, { name: "a", ...dying }));
   assert.equal(metadata.deletionTimestamp, dying.deletionTimestamp);
 });
 
 test("applying to a missing object requires a name and forbids a uid", async (t) => {
-  const at = await shelf(t, configMap);
+  const at = await harness(t, configMap);
   const based = /^the name of the object \(a based on URL\) was undeterminable: name must be provided$/;
   await assert.rejects(apply(at, "one", { metadata: {} }), refusal(400, based));
   const unfounded = /uid mismatch: the provided object specified uid u, and no existing object was found$/;
@@ -151,7 +151,7 @@ test("applying to a missing object requires a name and forbids a uid", async (t)
 });
 
 test("appliers of equal values share ownership, and the field stays until both release it", async (t) => {
-  const at = await shelf(t, configMap);
+  const at = await harness(t, configMap);
   await apply(at, "one", map({ x: "1" }));
   assert.deepEqual(owners(await apply(at, "two", map({ x: "1" }))), ["one Apply data.x", "two Apply data.x"]);
   assert.deepEqual((await apply(at, "one", map({})))["data"], { x: "1" });
@@ -159,7 +159,7 @@ test("appliers of equal values share ownership, and the field stays until both r
 });
 
 test("applying another manager's field is a conflict that names manager and field, unless forced", async (t) => {
-  const at = await shelf(t, configMap);
+  const at = await harness(t, configMap);
   await apply(at, "one", map({ x: "1" }));
   await assert.rejects(apply(at, "two", map({ x: "2" })), (error) => {
     refusal(409, /conflict with "one": \.data\.x/)(error);
@@ -173,22 +173,22 @@ test("applying another manager's field is a conflict that names manager and fiel
 });
 
 test("applying the same configuration again changes nothing", async (t) => {
-  const at = await shelf(t, configMap);
+  const at = await harness(t, configMap);
   const first = await apply(at, "one", map({ x: "1" }));
   assert.deepEqual(await apply(at, "one", map({ x: "1" })), first);
   assert.equal(at.writes(), 1);
 });
 
 test("applying null values again changes nothing", async (t) => {
-  const at = await shelf(t, configMap);
+  const at = await harness(t, configMap);
   const sent = map({ x: "1" }, { labels: null as never, creationTimestamp: null as never });
   const first = await apply(at, "one", sent);
-  assert.deepEqual(await apply(at, "one", sent, false, new Date(shelfNow + 5000)), first);
+  assert.deepEqual(await apply(at, "one", sent, false, new Date(harnessNow + 5000)), first);
   assert.equal(at.writes(), 1);
 });
 
 test("an applied configuration must not contain managed fields", async (t) => {
-  const at = await shelf(t, configMap);
+  const at = await harness(t, configMap);
   const managedFields = [
     { manager: "one", operation: "Apply", apiVersion: "v1", fieldsType: "FieldsV1", fieldsV1: {} },
   ];
@@ -199,7 +199,7 @@ test("an applied configuration must not contain managed fields", async (t) => {
 });
 
 test("managers from another API group are dropped", async (t) => {
-  const { create, edit, resource } = await shelf(t, event);
+  const { create, edit, resource } = await harness(t, event);
   const core = resource.endpoints.find(({ group }) => group === "")!;
   const label = (name: string) => (object: ApiObject) =>
     void (object.metadata.labels = { ...object.metadata.labels, [name]: "" });
@@ -217,7 +217,7 @@ test("managers from another API group are dropped", async (t) => {
 });
 
 test("the manager of a scale owns the replicas of the workload", async (t) => {
-  const at = await shelf(t, deployment);
+  const at = await harness(t, deployment);
   const template = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } };
   const made = await at.create({
     metadata: { name: "a" },

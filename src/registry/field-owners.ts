@@ -48,7 +48,7 @@ export function trackUpdate(
     next: withoutEmpty(request.endpoint.schema, inVersion(request, next)),
   };
   const between = request.endpoint.resource.conversion?.between;
-  if (between) return trackElsewhere(request, between, update, next);
+  if (between) return trackWithWebhook(request, between, update, next);
   setManagers(next, updateManagers({ ...writeOf(request), ...update }));
   return undefined;
 }
@@ -57,10 +57,13 @@ export function trackUpdate(
  * Runs mutating admission. If it leaves managed fields invalid, the previous ones are restored and the client
  * is warned.
  */
-export async function admitted(request: WriteRequest, attributes: WriteAttributes): Promise<void> {
-  const before = ownersOf(attributes);
+export async function runMutatingAdmission(
+  request: WriteRequest,
+  attributes: WriteAttributes,
+): Promise<void> {
+  const before = managedFieldsOf(attributes);
   await request.admission.mutate(attributes);
-  const after = ownersOf(attributes);
+  const after = managedFieldsOf(attributes);
   if (after === before || after === undefined) return;
   try {
     checkManagers(after as readonly ManagedFieldsEntry[]);
@@ -72,14 +75,14 @@ export async function admitted(request: WriteRequest, attributes: WriteAttribute
   }
 }
 
-const ownersOf = ({ changeable }: WriteAttributes): ApiObject["metadata"]["managedFields"] =>
+const managedFieldsOf = ({ changeable }: WriteAttributes): ApiObject["metadata"]["managedFields"] =>
   changeable.metadata.managedFields;
 
 /**
  * Drops managed fields of an object that was too large to be stored with them. Reports whether the object is
  * smaller now.
  */
-export function forgetsOwners({ metadata }: ApiObject, error: unknown): boolean {
+export function dropManagedFields({ metadata }: ApiObject, error: unknown): boolean {
   const tooLarge = error instanceof ApiError && error.reason === "RequestEntityTooLarge";
   if (!tooLarge || !metadata.managedFields) return false;
   delete metadata.managedFields;
@@ -90,7 +93,7 @@ export function forgetsOwners({ metadata }: ApiObject, error: unknown): boolean 
  * Updates managed fields with a webhook's conversions. If conversion fails the managers are dropped and the
  * write continues.
  */
-async function trackElsewhere(
+async function trackWithWebhook(
   request: WriteRequest,
   between: ConvertBetween,
   update: { readonly live: JsonObject | undefined; readonly next: JsonObject },
@@ -169,11 +172,11 @@ function applied(
 ): Promise<Applied> {
   const between = request.endpoint.resource.conversion?.between;
   const run = (convert?: ConvertObject): Promise<Applied> =>
-    appliedWith(writeOf(request, convert), request, { old, sent, force });
+    runApply(writeOf(request, convert), request, { old, sent, force });
   return between ? withConversions(between, run) : run();
 }
 
-async function appliedWith(
+async function runApply(
   write: ReturnType<typeof writeOf>,
   request: WriteRequest,
   {
@@ -197,12 +200,13 @@ async function appliedWith(
       if (step.done) return step.value;
     }
   } catch (error) {
-    throw misfit(error);
+    throw toBadRequest(error);
   }
 }
 
 /** Maps a configuration that does not fit its schema to a client error. */
-const misfit = (error: unknown): unknown => (error instanceof PatchError ? badRequest(error.message) : error);
+const toBadRequest = (error: unknown): unknown =>
+  error instanceof PatchError ? badRequest(error.message) : error;
 
 const resets = new WeakMap<Endpoint, Map<string, Record<string, FieldSet>>>();
 
@@ -339,6 +343,6 @@ function appliedScale(configuration: Parameters<typeof apply>[0]): Applied {
   try {
     return apply(configuration);
   } catch (error) {
-    throw misfit(error);
+    throw toBadRequest(error);
   }
 }

@@ -2,15 +2,15 @@
 // feature gates are off.
 import { type FieldSwitches, gatedFields } from "#api";
 import type { Strategy } from "./strategy.ts";
-import { withoutSwitchedOff } from "./switched-off-fields.ts";
+import { withoutSwitchedOff } from "./gated-fields.ts";
 
 export function gatedStrategies(
   strategies: readonly Strategy[],
   switches: FieldSwitches,
 ): readonly Strategy[] {
   const reduced = gatedFields(switches);
-  const there = strategies.filter(({ gate }) => gate === undefined || switches.isOn(gate));
-  return there.map((declared) => {
+  const enabled = strategies.filter(({ gate }) => gate === undefined || switches.isOn(gate));
+  return enabled.map((declared) => {
     const strategy = withoutSwitchedOff(declared, switches.isOn);
     const hub = reduced(strategy.hub);
     if (hub === strategy.hub) return strategy;

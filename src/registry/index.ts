@@ -30,7 +30,7 @@ export { type Removal, remove, validateDeleteOptions } from "./remove.ts";
 export { type ChangedScale, type ScaleChange, applyObject, changeScale } from "./field-owners.ts";
 export type { AdmissionView } from "./write-context.ts";
 export {
-  longestManager,
+  maxManagerLength,
   managerErrors,
   validateAnnotations,
   validateFinalizersQualified,
@@ -40,7 +40,7 @@ export {
 } from "./object-meta.ts";
 export { dns1035Label, dnsLabel, dnsSubdomain, generatedName, pathSegment } from "./names.ts";
 export { gatedStrategies } from "./gated-strategies.ts";
-export { gatesOfFields } from "./switched-off-fields.ts";
+export { gatesOfFields } from "./gated-fields.ts";
 export { builtInStrategies } from "./strategies/index.ts";
 export { withLaterPolicies } from "./strategies/admission-policy.ts";
 export { systemClasses } from "./strategies/priority-class.ts";

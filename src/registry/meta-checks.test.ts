@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Sent, causesOf, shelf } from "./registry.fixture.ts";
+import { type Sent, causesOf, harness } from "./registry.fixture.ts";
 import { configMap } from "./strategies/config-map.ts";
 import { podDisruptionBudget } from "./strategies/disruption-budget.ts";
 import { endpointSlice } from "./strategies/endpoint-slice.ts";
@@ -23,7 +23,7 @@ const labelled: [name: string, kind: Strategy, rest: object, findings: number][]
 ];
 for (const [name, kind, rest, findings] of labelled) {
   test(`an invalid label of an updated object: ${name}`, async (t) => {
-    const { create, edit } = await shelf(t, kind);
+    const { create, edit } = await harness(t, kind);
     await create({ metadata: { name: "a" }, ...rest });
     const bad = edit("a", (object) => void (object.metadata.labels = { "a b": "" }));
     assert.deepEqual(await causesOf(bad), times(findings, "Invalid metadata.labels"));
@@ -50,7 +50,7 @@ const byStatus: [name: string, kind: Strategy, rest: object, causes: string[]][]
 ];
 for (const [name, kind, rest, causes] of byStatus) {
   test(`invalid metadata in a status update: ${name}`, async (t) => {
-    const { create, edit } = await shelf(t, kind);
+    const { create, edit } = await harness(t, kind);
     await create({ metadata: { name: "a" }, ...rest });
     const bad = edit(
       "a",
@@ -62,7 +62,7 @@ for (const [name, kind, rest, causes] of byStatus) {
 }
 
 test("a status update of a kind that is validated twice reports errors twice", async (t) => {
-  const { create, edit } = await shelf(t, volumeAttachment);
+  const { create, edit } = await harness(t, volumeAttachment);
   await create({ metadata: { name: "a" }, ...attached });
   const bad = edit(
     "a",
@@ -79,15 +79,15 @@ const named: [name: string, kind: Strategy, rest: object, causes: string[]][] = 
 ];
 for (const [name, kind, rest, causes] of named) {
   test(`an uppercase name: ${name}`, async (t) => {
-    const { create } = await shelf(t, kind);
+    const { create } = await harness(t, kind);
     assert.deepEqual(await causesOf(create({ metadata: { name: "Bad" }, ...rest })), causes);
   });
 }
 
 const plain: Sent = { metadata: { name: "a", finalizers: ["plain"] } };
 test("kinds may accept unqualified finalizers", async (t) => {
-  const leases = await shelf(t, lease);
+  const leases = await harness(t, lease);
   assert.deepEqual(await causesOf(leases.create(plain)), []);
-  const maps = await shelf(t, configMap);
+  const maps = await harness(t, configMap);
   assert.deepEqual(await causesOf(maps.create(plain)), ["Invalid metadata.finalizers[0]"]);
 });

@@ -13,14 +13,14 @@ export type NameRule = (name: string, prefix?: boolean) => readonly string[];
 const masked = (name: string): string =>
   name.length > 1 && name.endsWith("-") ? `${name.slice(0, -2)}a` : name;
 
-const ruled =
+const nameRuleOf =
   (problems: (name: string) => readonly string[]): NameRule =>
   (name, prefix = false) =>
     problems(prefix ? masked(name) : name);
 
-export const dnsSubdomain = ruled(dns1123SubdomainProblems);
-export const dnsLabel = ruled(dns1123LabelProblems);
-export const dns1035Label = ruled(dns1035LabelProblems);
+export const dnsSubdomain = nameRuleOf(dns1123SubdomainProblems);
+export const dnsLabel = nameRuleOf(dns1123LabelProblems);
+export const dns1035Label = nameRuleOf(dns1035LabelProblems);
 
 /** The weakest rule for names: a single path segment. */
 export const pathSegment: NameRule = (name, prefix = false) =>
@@ -31,7 +31,7 @@ export const pathSegment: NameRule = (name, prefix = false) =>
 // Consonants and digits that cannot spell words.
 const alphabet = "bcdfghjklmnpqrstvwxz2456789";
 const suffixLength = 5;
-const longestGenerated = 63;
+const maxGeneratedLength = 63;
 
 // Random bytes are drawn in bulk, which is cheaper.
 const pool = new Uint8Array(4096);
@@ -48,5 +48,5 @@ function randomByte(): number {
 export function generatedName(prefix: string): string {
   let suffix = "";
   for (let i = 0; i < suffixLength; i++) suffix += alphabet[randomByte() % alphabet.length];
-  return flatText(prefix.slice(0, longestGenerated - suffixLength) + suffix);
+  return flatText(prefix.slice(0, maxGeneratedLength - suffixLength) + suffix);
 }

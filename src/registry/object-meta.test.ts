@@ -5,7 +5,7 @@ import { fieldErrorText } from "#base";
 import { dialects } from "#dialect";
 import { dnsSubdomain } from "./names.ts";
 import { validateFinalizersQualified, validateMeta, validateMetaUpdate } from "./object-meta.ts";
-import { causesOf } from "./strategies/try-out.fixture.ts";
+import { causesOf } from "./strategies/strategy.fixture.ts";
 
 const meta = (more: Partial<ObjectMeta> = {}): ObjectMeta => ({
   name: "a",

@@ -17,7 +17,7 @@ import type { Dialect } from "#dialect";
 import { labelValueProblems, qualifiedNameProblems } from "#schema";
 import { type NameRule, dnsLabel } from "./names.ts";
 
-const largestAnnotations = 256 * 1024;
+const maxAnnotationsBytes = 256 * 1024;
 
 /** Validates the metadata of a new or changed object. */
 export function validateMeta(
@@ -124,12 +124,12 @@ export function validateAnnotations(
     if (errors.length < mostFindings && !isQualifiedName(name)) errors.push(...nameErrors(name, path, key));
     size += Buffer.byteLength(key) + Buffer.byteLength(value);
   }
-  if (size > largestAnnotations)
+  if (size > maxAnnotationsBytes)
     errors.push({
       type: "FieldValueTooLong",
       field: path,
       value: "",
-      detail: `must have at most ${largestAnnotations} bytes`,
+      detail: `must have at most ${maxAnnotationsBytes} bytes`,
     });
   return errors;
 }
@@ -226,15 +226,15 @@ export function validateFinalizersQualified(
 }
 
 const noErrors: FieldError[] = [];
-export const longestManager = 128;
-const longestSubresource = 256;
+export const maxManagerLength = 128;
+const maxSubresourceLength = 256;
 
 /** Validates the name of a field manager; each unprintable character yields a separate error. */
 export function managerErrors(manager: string, field: string): FieldError[] {
   const unprintable = unprintableIn(manager);
-  const isTooLong = Buffer.byteLength(manager) > longestManager;
+  const isTooLong = Buffer.byteLength(manager) > maxManagerLength;
   if (!isTooLong && unprintable.length === 0) return noErrors;
-  const errors = isTooLong ? [tooLong(field, manager, longestManager)] : [];
+  const errors = isTooLong ? [tooLong(field, manager, maxManagerLength)] : [];
   for (const { 0: character, index } of unprintable) {
     const code = character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0");
     const at = Buffer.byteLength(manager.slice(0, index));
@@ -252,8 +252,8 @@ function validateManagers(entries: readonly ManagedFieldsEntry[] | undefined, pa
     if (entry.fieldsType && entry.fieldsType !== "FieldsV1")
       errors.push(invalidValue(`${at}.fieldsType`, entry.fieldsType, "must be `FieldsV1`"));
     errors.push(...managerErrors(entry.manager ?? "", `${at}.manager`));
-    if (Buffer.byteLength(entry.subresource ?? "") > longestSubresource)
-      errors.push(tooLong(`${at}.subresource`, entry.subresource ?? "", longestSubresource));
+    if (Buffer.byteLength(entry.subresource ?? "") > maxSubresourceLength)
+      errors.push(tooLong(`${at}.subresource`, entry.subresource ?? "", maxSubresourceLength));
   });
   return errors;
 }

@@ -19,7 +19,7 @@ export type Sent = { readonly metadata: Partial<ApiObject["metadata"]> & Record<
   unknown
 >;
 
-export interface ShelfOptions {
+export interface HarnessOptions {
   readonly dialect?: DialectName;
   readonly media?: StorageMedia;
   readonly plugins?: readonly AdmissionPlugin[];
@@ -27,7 +27,7 @@ export interface ShelfOptions {
   readonly beforeWrite?: (write: Write, count: number) => Promise<void> | void;
 }
 
-export interface Shelf {
+export interface Harness {
   readonly resource: Resource;
   readonly store: MemoryStore;
   readonly warnings: readonly string[];
@@ -50,17 +50,17 @@ export interface Shelf {
     name: string,
     options?: Parameters<typeof remove>[2],
     more?: Partial<WriteRequest>,
-  ): Promise<{ gone: boolean; object: ApiObject & Record<string, unknown> }>;
+  ): Promise<{ deleted: boolean; object: ApiObject & Record<string, unknown> }>;
   get(name: string): Promise<(ApiObject & Record<string, unknown>) | undefined>;
 }
 
-export const shelfNow = Date.UTC(2030, 0, 1, 12);
+export const harnessNow = Date.UTC(2030, 0, 1, 12);
 
 class RacingStore extends MemoryStore {
   count = 0;
-  readonly #before: NonNullable<ShelfOptions["beforeWrite"]>;
-  constructor(before: NonNullable<ShelfOptions["beforeWrite"]>) {
-    super({ clock: virtualClock(shelfNow) });
+  readonly #before: NonNullable<HarnessOptions["beforeWrite"]>;
+  constructor(before: NonNullable<HarnessOptions["beforeWrite"]>) {
+    super({ clock: virtualClock(harnessNow) });
     this.#before = before;
   }
   override async write(write: Write): Promise<Outcome> {
@@ -71,7 +71,11 @@ class RacingStore extends MemoryStore {
 }
 
 /** Starts a resource for the duration of the test. Objects are in the namespace `default`. */
-export async function shelf(t: TestContext, strategy: Strategy, options: ShelfOptions = {}): Promise<Shelf> {
+export async function harness(
+  t: TestContext,
+  strategy: Strategy,
+  options: HarnessOptions = {},
+): Promise<Harness> {
   const store = new RacingStore(options.beforeWrite ?? (() => undefined));
   const stop = new AbortController();
   const resource = new Resource(strategy, {
@@ -94,7 +98,7 @@ export async function shelf(t: TestContext, strategy: Strategy, options: ShelfOp
     namespace: resource.namespaced ? "default" : "",
     subresource: "",
     user: { name: "tester", groups: [] },
-    now: new Date(shelfNow),
+    now: new Date(harnessNow),
     dryRun: false,
     manager: "tester",
     admission: admissionChain(options.plugins ?? []),
@@ -137,8 +141,8 @@ export async function shelf(t: TestContext, strategy: Strategy, options: ShelfOp
         more,
       ),
     remove: async (name, how = {}, more = {}) => {
-      const { gone, held: cached } = await remove(request(more), name, how);
-      return { gone, object: shown(cached()) };
+      const { deleted, held: cached } = await remove(request(more), name, how);
+      return { deleted, object: shown(cached()) };
     },
     get: async (name) => {
       const cached = await resource.source.get(resource.keyOf(request().namespace, name), { at: "latest" });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { AdmissionPlugin } from "#admission";
 import type { ConfigMap } from "#api";
 import { ApiError } from "#base";
-import { type Sent, causesOf, refusal, shelf } from "./registry.fixture.ts";
+import { type Sent, causesOf, refusal, harness } from "./registry.fixture.ts";
 import { validateDeleteOptions } from "./remove.ts";
 import type { Strategy } from "./strategy.ts";
 import { configMap } from "./strategies/config-map.ts";
@@ -19,7 +19,7 @@ const map = (finalizers: readonly string[] = []): Sent => ({
 
 const uid = "00000000-0000-0000-0000-000000000000";
 test("an object that does not meet the preconditions is not deleted", async (t) => {
-  const { create, remove, get } = await shelf(t, plain);
+  const { create, remove, get } = await harness(t, plain);
   const { metadata } = await create(map());
   await assert.rejects(
     remove("a", { preconditions: { uid } }),
@@ -36,7 +36,7 @@ test("an object that does not meet the preconditions is not deleted", async (t) 
   assert.ok(await get("a"));
   const { uid: its, resourceVersion } = metadata;
   assert.equal(
-    (await remove("a", { preconditions: { uid: its!, resourceVersion: resourceVersion! } })).gone,
+    (await remove("a", { preconditions: { uid: its!, resourceVersion: resourceVersion! } })).deleted,
     true,
   );
 });
@@ -47,7 +47,7 @@ const blamed: [kind: Strategy, sent: Sent, named: string][] = [
 ];
 for (const [kind, sent, named] of blamed) {
   test(`an unmet precondition on ${kind.resource} is a conflict that names ${named}`, async (t) => {
-    const { create, remove } = await shelf(t, kind);
+    const { create, remove } = await harness(t, kind);
     await create(sent);
     await assert.rejects(
       remove("a", { preconditions: { uid: "other" } }),
@@ -73,7 +73,7 @@ for (const [name, kind, unnamed, shown, byUid] of seen) {
         return [];
       },
     };
-    const { create, remove } = await shelf(t, kind, { plugins: [look] });
+    const { create, remove } = await harness(t, kind, { plugins: [look] });
     const { metadata } = await create(map());
     await remove("a", {}, { unnamed });
     assert.deepEqual(looked[0], { name: shown, uid: byUid ? metadata.uid : undefined });
@@ -81,7 +81,7 @@ for (const [name, kind, unnamed, shown, byUid] of seen) {
 }
 
 test("a precondition that is no longer met after a retry is a conflict", async (t) => {
-  const { create, remove, edit, get } = await shelf(t, plain, {
+  const { create, remove, edit, get } = await harness(t, plain, {
     beforeWrite: async (write, count) =>
       void (
         count === 2 &&
@@ -98,7 +98,7 @@ test("a precondition that is no longer met after a retry is a conflict", async (
 });
 
 test("a deletion is retried on a conflict and respects an added finalizer", async (t) => {
-  const { create, remove, edit } = await shelf(t, plain, {
+  const { create, remove, edit } = await harness(t, plain, {
     beforeWrite: async (write, count) =>
       void (
         count === 2 &&
@@ -107,25 +107,25 @@ test("a deletion is retried on a conflict and respects an added finalizer", asyn
       ),
   });
   await create(map());
-  const { gone, object } = await remove("a");
-  assert.deepEqual([gone, object.metadata.finalizers], [false, [own]]);
+  const { deleted, object } = await remove("a");
+  assert.deepEqual([deleted, object.metadata.finalizers], [false, [own]]);
 });
 
 test("of two concurrent deletions one succeeds and the other reports not found", async (t) => {
-  const { create, remove } = await shelf(t, plain);
+  const { create, remove } = await harness(t, plain);
   await create(map());
   const outcomes = await Promise.allSettled([remove("a"), remove("a")]);
   assert.deepEqual(outcomes.map(({ status }) => status).toSorted(), ["fulfilled", "rejected"]);
 });
 
 test("deleting a missing object reports not found", async (t) => {
-  const { remove } = await shelf(t, plain);
+  const { remove } = await harness(t, plain);
   await assert.rejects(remove("a"), refusal(404, /configmaps "a" not found/));
 });
 
 test("admission sees the object to be deleted and may refuse", async (t) => {
   const seen: unknown[] = [];
-  const { create, remove, get } = await shelf(t, plain, {
+  const { create, remove, get } = await harness(t, plain, {
     plugins: [
       {
         name: "Refuse",
@@ -155,13 +155,13 @@ const refused: [name: string, options: Options, causes: string[]][] = [
 ];
 for (const [name, options, causes] of refused) {
   test(name, async (t) => {
-    const { request } = await shelf(t, plain);
+    const { request } = await harness(t, plain);
     assert.deepEqual(await causesOf(Promise.try(() => validateDeleteOptions(request(), options))), causes);
   });
 }
 
 test("deletions without a policy get a warning for kinds that orphan dependents", async (t) => {
-  const { request, warnings } = await shelf(t, orphaning);
+  const { request, warnings } = await harness(t, orphaning);
   for (const options of [{ propagationPolicy: "Background" }, { orphanDependents: true }])
     validateDeleteOptions(request(), options);
   assert.deepEqual(warnings, []);
@@ -170,7 +170,7 @@ test("deletions without a policy get a warning for kinds that orphan dependents"
 });
 
 test("a deletion returns the last object with a new revision", async (t) => {
-  const { create, remove, resource } = await shelf(t, plain);
+  const { create, remove, resource } = await harness(t, plain);
   const { metadata } = await create(map());
   const { object } = await remove("a");
   assert.equal(object.metadata.uid, metadata.uid);

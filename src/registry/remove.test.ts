@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ConfigMap } from "#api";
-import { type Sent, shelf, shelfNow } from "./registry.fixture.ts";
+import { type Sent, harness, harnessNow } from "./registry.fixture.ts";
 import type { validateDeleteOptions } from "./remove.ts";
 import type { Strategy } from "./strategy.ts";
 import { configMap } from "./strategies/config-map.ts";
@@ -11,7 +11,7 @@ import { timestamp } from "./request.ts";
 
 type Options = Parameters<typeof validateDeleteOptions>[1];
 const [orphan, foreground, own] = ["orphan", "foregroundDeletion", "example.com/mine"];
-const at = (seconds: number): string => timestamp(new Date(shelfNow + seconds * 1000));
+const at = (seconds: number): string => timestamp(new Date(harnessNow + seconds * 1000));
 const plain: Strategy = { ...configMap, generation: true };
 /** Objects with a grace period of thirty seconds unless another one is requested. */
 const graceful: Strategy = { ...plain, graceSeconds: (_obj, asked) => asked ?? 30 };
@@ -179,20 +179,20 @@ const cases: [name: string, kind: Strategy, finalizers: string[], options: Optio
 ];
 for (const [name, kind, finalizers, options, left] of cases) {
   test(name, async (t) => {
-    const { create, remove, get } = await shelf(t, kind);
+    const { create, remove, get } = await harness(t, kind);
     await create(map(finalizers));
     const dry = await remove("a", options, { dryRun: true });
     assert.equal((await get("a"))!.metadata.deletionTimestamp, undefined);
-    const { gone, object } = await remove("a", options);
+    const { deleted, object } = await remove("a", options);
     const stored = await get("a");
-    assert.equal(dry.gone, gone);
+    assert.equal(dry.deleted, deleted);
     assert.deepEqual(withoutRevision(dry.object), withoutRevision(object));
     if (left === "gone") {
-      assert.equal(gone, true);
+      assert.equal(deleted, true);
       assert.equal(stored, undefined);
       return;
     }
-    assert.equal(gone, false);
+    assert.equal(deleted, false);
     assert.deepEqual(stored, object);
     assert.deepEqual(shown(object.metadata), left);
   });
@@ -306,26 +306,26 @@ const again: [
 for (const propagationPolicy of ["Foreground", "Orphan"])
   test(`without a garbage collector a deletion with ${propagationPolicy} does not wait for dependents`, async (t) => {
     const settings = { allowPrivileged: false, eventTtlSeconds: 3600, garbageCollection: false };
-    const { create, remove, get } = await shelf(t, plain);
+    const { create, remove, get } = await harness(t, plain);
     await create(map());
-    assert.equal((await remove("a", { propagationPolicy }, { settings })).gone, true);
+    assert.equal((await remove("a", { propagationPolicy }, { settings })).deleted, true);
     assert.equal(await get("a"), undefined);
   });
 
 for (const [name, kind, finalizers, first, second, left] of again) {
   test(name, async (t) => {
-    const { create, remove, get } = await shelf(t, kind);
+    const { create, remove, get } = await harness(t, kind);
     await create(map(finalizers));
     await remove("a", first);
-    const { gone } = await remove("a", second);
+    const { deleted } = await remove("a", second);
     const stored = await get("a");
-    assert.equal(gone, left === "gone");
+    assert.equal(deleted, left === "gone");
     assert.deepEqual(stored && shown(stored.metadata), left === "gone" ? undefined : left);
   });
 }
 
 test("a repeated deletion does not write", async (t) => {
-  const { create, remove, writes } = await shelf(t, plain);
+  const { create, remove, writes } = await harness(t, plain);
   await create(map([own]));
   await remove("a");
   const before = writes();
@@ -334,7 +334,7 @@ test("a repeated deletion does not write", async (t) => {
 });
 
 test("an object with a zero grace period is marked before it is deleted", async (t) => {
-  const { create, remove, store } = await shelf(t, graceful);
+  const { create, remove, store } = await harness(t, graceful);
   await create(map());
   await remove("a", { gracePeriodSeconds: 0 });
   const stop = new AbortController();
@@ -354,7 +354,7 @@ test("an object with a zero grace period is marked before it is deleted", async 
 });
 
 test("events have no dependents and are deleted immediately with any policy", async (t) => {
-  const { create, remove, get } = await shelf(t, event);
+  const { create, remove, get } = await harness(t, event);
   for (const options of [
     { propagationPolicy: "Foreground" },
     { propagationPolicy: "Orphan" },
@@ -372,7 +372,7 @@ test("events have no dependents and are deleted immediately with any policy", as
       reportingInstance: "test-1",
       regarding: { namespace: "default" },
     });
-    assert.equal((await remove("a", options)).gone, true);
+    assert.equal((await remove("a", options)).deleted, true);
     assert.equal(await get("a"), undefined);
   }
 });
@@ -386,19 +386,19 @@ const marks: [options: object, finalizers: string[] | undefined][] = [
 ];
 for (const [options, finalizers] of marks) {
   test(`a namespace deleted with ${JSON.stringify(options)} keeps ${finalizers?.join() ?? "no policy finalizers"}`, async (t) => {
-    const { create, remove } = await shelf(t, namespace);
+    const { create, remove } = await harness(t, namespace);
     await create({ metadata: { name: "a" } });
     assert.deepEqual((await remove("a", options)).object.metadata.finalizers, finalizers);
   });
 }
 
 test("a namespace is marked first and deleted when its finalizers are removed", async (t) => {
-  const { create, remove, update, get } = await shelf(t, namespace);
+  const { create, remove, update, get } = await harness(t, namespace);
   await create({ metadata: { name: "n" } });
-  const { gone, object } = await remove("n");
-  assert.equal(gone, false);
+  const { deleted, object } = await remove("n");
+  assert.equal(deleted, false);
   assert.equal((object["status"] as { phase: string }).phase, "Terminating");
-  assert.equal((await remove("n")).gone, false);
+  assert.equal((await remove("n")).deleted, false);
   await update(
     "n",
     { transform: (old) => ({ ...old!, spec: { finalizers: [] } }) },

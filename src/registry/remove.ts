@@ -11,7 +11,7 @@ import type { ApiObject, RequestContext, Strategy } from "./strategy.ts";
 
 export interface Removal {
   /** False if the object is only marked and is deleted when its grace period or its finalizers run out. */
-  readonly gone: boolean;
+  readonly deleted: boolean;
   /** Whether the object is returned although it is deleted: in a dry run that would have changed it first. */
   readonly shown?: boolean;
   /** The last state of the object. */
@@ -68,7 +68,8 @@ export async function remove(
     let parsed: ApiObject | undefined;
     const old = (): ApiObject => (parsed ??= resource.objectOf(cached));
     const ctx = writeContext(request);
-    if (isUnderWay(resource.strategy, old, options)) return { gone: false, held: () => cached, uid };
+    if (isAlreadyDeleting(resource.strategy, old, options))
+      return { deleted: false, held: () => cached, uid };
     // For a collection the options are shown as the client sent them.
     const shown = request.unnamed
       ? request
@@ -80,14 +81,17 @@ export async function remove(
       await request.admission.validate(attributes);
     };
     await admit();
-    const marked = leavesAtOnce(request, cached, options) ? "delete now" : mark(request, ctx, old(), options);
+    const marked = deletesImmediately(request, cached, options)
+      ? "delete now"
+      : mark(request, ctx, old(), options);
     if (marked === "delete now") {
-      if (request.dryRun) return { gone: true, held: () => cached, uid };
+      if (request.dryRun) return { deleted: true, held: () => cached, uid };
       const outcome = await resource.write({ key, value: null, expect: cached.revision });
-      if (outcome.done) return { gone: true, held: () => atRevision(cached, outcome.revision), uid };
+      if (outcome.done) return { deleted: true, held: () => atRevision(cached, outcome.revision), uid };
     } else if (marked === "mark, then delete") {
       const encoded = resource.encode(old(), { anySize: true });
-      if (request.dryRun) return { gone: true, shown: true, held: () => encoded.hold(cached.revision), uid };
+      if (request.dryRun)
+        return { deleted: true, shown: true, held: () => encoded.hold(cached.revision), uid };
       const { outcome } = await inStoreSpan(request, "GuaranteedUpdate", key, () =>
         resource.writeObject(encoded, { key, expect: cached.revision }),
       );
@@ -96,36 +100,40 @@ export async function remove(
       await admit();
       const end = await resource.write({ key, value: null, expect: outcome.revision });
       if (end.done || !end.current)
-        return { gone: true, held: () => encoded.hold(end.done ? end.revision : outcome.revision), uid };
-    } else if (marked === "already under way") return { gone: false, held: () => cached, uid };
+        return { deleted: true, held: () => encoded.hold(end.done ? end.revision : outcome.revision), uid };
+    } else if (marked === "already under way") return { deleted: false, held: () => cached, uid };
     else {
       const encoded = resource.encode(marked, { anySize: request.dryRun });
-      if (request.dryRun) return { gone: false, held: () => encoded.hold(cached.revision), uid };
+      if (request.dryRun) return { deleted: false, held: () => encoded.hold(cached.revision), uid };
       const { object } = await inStoreSpan(request, "GuaranteedUpdate", key, () =>
         resource.writeObject(encoded, { key, expect: cached.revision }),
       );
-      if (object) return { gone: false, held: () => object, uid };
+      if (object) return { deleted: false, held: () => object, uid };
     }
   }
 }
 
 /** Returns the requested grace period in seconds. */
-const graceAsked = ({ gracePeriodSeconds }: Partial<DeleteOptions>): number | undefined =>
+const requestedGrace = ({ gracePeriodSeconds }: Partial<DeleteOptions>): number | undefined =>
   gracePeriodSeconds !== undefined && gracePeriodSeconds < 0 ? 1 : gracePeriodSeconds;
 
 /**
  * Reports whether the object is already being deleted: during its grace period only a shorter one has an
  * effect.
  */
-function isUnderWay(strategy: Strategy, old: () => ApiObject, options: Partial<DeleteOptions>): boolean {
+function isAlreadyDeleting(
+  strategy: Strategy,
+  old: () => ApiObject,
+  options: Partial<DeleteOptions>,
+): boolean {
   if (!strategy.graceSeconds && !strategy.deletionBlocked) return false;
   const { deletionTimestamp, deletionGracePeriodSeconds: left } = old().metadata;
   if (!deletionTimestamp) return false;
   if (strategy.deletionBlocked?.(old())) return true;
-  return Boolean(strategy.graceSeconds && left) && (graceAsked(options) ?? Infinity) >= left!;
+  return Boolean(strategy.graceSeconds && left) && (requestedGrace(options) ?? Infinity) >= left!;
 }
 
-interface Deleted {
+interface Deletion {
   readonly uid: string;
   readonly old: () => ApiObject;
   readonly options: Partial<DeleteOptions>;
@@ -138,12 +146,12 @@ interface Deleted {
 function shownOptions(
   request: WriteRequest,
   ctx: RequestContext,
-  { uid, old, options }: Deleted,
+  { uid, old, options }: Deletion,
 ): WriteRequest["options"] {
   const { deletedByUid, graceSeconds } = request.endpoint.resource.strategy;
-  const asked = graceAsked(options);
+  const requested = requestedGrace(options);
   const begins = graceSeconds && !old().metadata.deletionTimestamp;
-  const given = begins ? (graceSeconds(old(), asked, ctx) ?? asked) : asked;
+  const given = begins ? (graceSeconds(old(), requested, ctx) ?? requested) : requested;
   return () => {
     const sent = request.options();
     const preconditions = sent["preconditions"] as Record<string, unknown> | undefined;
@@ -156,7 +164,7 @@ function shownOptions(
 }
 
 /** Reports from the encoded bytes whether nothing delays the deletion; mark() would decide the same. */
-function leavesAtOnce(
+function deletesImmediately(
   request: WriteRequest,
   { line }: CachedObject,
   options: Partial<DeleteOptions>,
@@ -164,12 +172,12 @@ function leavesAtOnce(
   const { strategy } = request.endpoint.resource;
   if (strategy.beginDeletion || strategy.deletionBlocked || strategy.graceSeconds) return false;
   if (line.includes(finalizersKey) || line.includes(deletionKey)) return false;
-  return finalizersFor(nothingKnown, options, request).length === 0;
+  return finalizersFor(emptyMeta, options, request).length === 0;
 }
 
 const finalizersKey = Buffer.from('"finalizers":');
 const deletionKey = Buffer.from('"deletionTimestamp":');
-const nothingKnown = {} as ObjectMeta;
+const emptyMeta = {} as ObjectMeta;
 
 function checkPreconditions(
   request: WriteRequest,
@@ -180,13 +188,13 @@ function checkPreconditions(
 ): void {
   const { uid, resourceVersion } = options.preconditions ?? {};
   const inSteps = request.endpoint.resource.strategy.beginDeletion !== undefined;
-  const failed = (what: string, asked: string, is: string, maybe: string): Error =>
+  const failed = (what: string, requested: string, is: string, maybe: string): Error =>
     conflict(
       kindAsResource(request),
       name,
       inSteps
-        ? `Precondition failed: ${what} in precondition: ${asked}, ${what} in object meta: ${is}`
-        : `the ${what} in the precondition (${asked}) does not match the ${what} in record (${is}). The object might have been ${maybe}`,
+        ? `Precondition failed: ${what} in precondition: ${requested}, ${what} in object meta: ${is}`
+        : `the ${what} in the precondition (${requested}) does not match the ${what} in record (${is}). The object might have been ${maybe}`,
     );
   if (uid !== undefined && uid !== found) throw failed("UID", uid, found, "deleted and then recreated");
   const revision = String(cached.revision);
@@ -216,7 +224,7 @@ function mark(
 ): "delete now" | "mark, then delete" | "already under way" | ApiObject {
   const { strategy } = request.endpoint.resource;
   const meta = object.metadata;
-  const asked = graceAsked(options);
+  const requested = requestedGrace(options);
   const finalizers = finalizersFor(meta, options, request);
   const finalizersChanged = finalizers.join() !== (meta.finalizers ?? []).join();
   if (strategy.beginDeletion && !meta.deletionTimestamp) {
@@ -226,7 +234,7 @@ function mark(
   }
   let touched = finalizersChanged;
   let waits = finalizers.length > 0;
-  const grace = strategy.graceSeconds ? gracefully() : undefined;
+  const grace = strategy.graceSeconds ? markGraceful() : undefined;
   if (grace === "set") {
     touched = true;
     waits ||= (meta.deletionGracePeriodSeconds ?? 0) > 0;
@@ -249,15 +257,15 @@ function mark(
   else delete meta.finalizers;
   return object;
 
-  function gracefully(): "set" | undefined {
+  function markGraceful(): "set" | undefined {
     if (meta.deletionTimestamp) {
-      if (!meta.deletionGracePeriodSeconds || asked === undefined) return undefined;
+      if (!meta.deletionGracePeriodSeconds || requested === undefined) return undefined;
       const began = Date.parse(meta.deletionTimestamp) - meta.deletionGracePeriodSeconds * 1000;
-      meta.deletionTimestamp = timestamp(new Date(began + asked * 1000));
-      meta.deletionGracePeriodSeconds = asked;
+      meta.deletionTimestamp = timestamp(new Date(began + requested * 1000));
+      meta.deletionGracePeriodSeconds = requested;
       return "set";
     }
-    const seconds = strategy.graceSeconds!(object, asked, ctx);
+    const seconds = strategy.graceSeconds!(object, requested, ctx);
     if (seconds === undefined) return undefined;
     meta.deletionTimestamp = timestamp(new Date(request.now.getTime() + seconds * 1000));
     meta.deletionGracePeriodSeconds = seconds;

@@ -3,7 +3,7 @@ import { type ResourceName, conflict, flatText, tooLarge } from "#base";
 import { type Dialect, apiVersionOf, groupName } from "#dialect";
 import { inDialect } from "#api";
 import { applyDefaults, canonical } from "#schema";
-import { decodeJson, encodeHeld, encodeStoredProtobuf, ownMemory, storedForm } from "./encoding.ts";
+import { decodeJson, encodeHeld, encodeStoredProtobuf, copyToOwnBuffer, storedForm } from "./encoding.ts";
 import type { ConvertBetween } from "./conversions.ts";
 import type { Entry, Outcome, Revision, Store, Write } from "#store";
 import {
@@ -76,7 +76,7 @@ export class Resource {
   /** Set where objects are stored in another version. */
   conversion?: StorageConversion;
   /** Reports whether an object is stored in another form than it would be now; set where that can happen. */
-  storedOtherwise?: ((key: string, encoded: EncodedObject) => Promise<boolean>) | undefined;
+  needsRewrite?: ((key: string, encoded: EncodedObject) => Promise<boolean>) | undefined;
 
   constructor(
     strategy: Strategy,
@@ -141,10 +141,10 @@ export class Resource {
    * stored in the cached form, else by decoding it.
    */
   readonly reader: Reader = (entry, use): CachedObject => {
-    const mine = this.#known.get(entry.value);
-    if (mine) {
+    const remembered = this.#known.get(entry.value);
+    if (remembered) {
       this.#known.delete(entry.value);
-      return mine(entry.revision);
+      return remembered(entry.revision);
     }
     return this.#canonical.matches(entry.value, entry.revision)
       ? this.#asStored(entry, use)
@@ -197,7 +197,7 @@ export class Resource {
     object.kind = this.hub.kind.kind;
     object.apiVersion = this.hubVersion;
     if (!this.strategy.custom)
-      this.strategy.defaults?.(object, { dialect: this.dialect, settings: plainSettings });
+      this.strategy.defaults?.(object, { dialect: this.dialect, settings: defaultSettings });
     this.strategy.restore?.(object);
     return object;
   }
@@ -222,7 +222,7 @@ export class Resource {
     const binary = this.#media === "json" ? undefined : encodeStoredProtobuf(this.hub, object, this.dialect);
     if (binary && !anySize) refuseTooLarge(binary.length);
     const { known, json } = this.#describe(object);
-    const value = binary ?? ownMemory(json);
+    const value = binary ?? copyToOwnBuffer(json);
     const key = this.prefix + this.keyOf(known.namespace, known.name);
     let made: CachedObject | undefined;
     const cached = (revision: Revision): CachedObject => {
@@ -248,20 +248,20 @@ export class Resource {
   }
 
   /** Returns the object that a write would store: converts it back and forth without writing. */
-  async tryObject(encoded: EncodedObject, key: string, revision: Revision): Promise<CachedObject> {
+  async dryRunObject(encoded: EncodedObject, key: string, revision: Revision): Promise<CachedObject> {
     if (!this.conversion) return encoded.hold(revision);
     const value = await this.conversion.toStored(encoded);
     return await this.conversion.fromStored(this.prefix + key, value, revision);
   }
 
   async write(write: Omit<Write, "key"> & { readonly key: string }): Promise<Outcome> {
-    if (write.value && write.value.length > mostStoredBytes) this.#refuseTooLarge(write.value);
+    if (write.value && write.value.length > maxStoredBytes) this.#refuseTooLarge(write.value);
     return await this.store.write({ ...write, key: this.prefix + write.key });
   }
 
   /** Reports whether the value has to be rewritten although nothing changed. */
   async isStale(key: string, encoded: EncodedObject): Promise<boolean> {
-    if (await this.storedOtherwise?.(this.prefix + key, encoded)) return true;
+    if (await this.needsRewrite?.(this.prefix + key, encoded)) return true;
     return (await this.store.isStale?.(this.prefix + key)) ?? false;
   }
 
@@ -334,20 +334,20 @@ export class Resource {
 }
 
 /** Maximum size of a value in every store, so that objects can be migrated between stores. */
-const mostStoredBytes = 1536 * 1024;
+const maxStoredBytes = 1536 * 1024;
 
 /** Limit of kube-apiserver's etcd client; larger requests are not sent to etcd. */
-const mostSentBytes = 2 * 1024 * 1024;
+const maxRequestBytes = 2 * 1024 * 1024;
 
 /** Throws if the size exceeds the limit. The text begins as clients of kube-apiserver expect. */
 function refuseTooLarge(size: number): void {
-  if (size <= mostStoredBytes) return;
-  const words =
-    size > mostSentBytes
-      ? `rpc error: code = ResourceExhausted desc = trying to send message larger than max (${size} vs. ${mostSentBytes})`
+  if (size <= maxStoredBytes) return;
+  const cause =
+    size > maxRequestBytes
+      ? `rpc error: code = ResourceExhausted desc = trying to send message larger than max (${size} vs. ${maxRequestBytes})`
       : "etcdserver: request is too large";
   throw tooLarge(
-    `${words}: the object takes ${size} bytes, and no object may take more than ${mostStoredBytes}`,
+    `${cause}: the object takes ${size} bytes, and no object may take more than ${maxStoredBytes}`,
   );
 }
 
@@ -357,7 +357,7 @@ const nothing: Readonly<Record<string, string>> = {};
  * Of the settings, defaults depend only on gates; defaults that depend on a gate are applied when an object
  * is written.
  */
-const plainSettings: RegistrySettings = { allowPrivileged: true, eventTtlSeconds: 0 };
+const defaultSettings: RegistrySettings = { allowPrivileged: true, eventTtlSeconds: 0 };
 
 // JSON.parse would round these numbers.
 const longNumber = /[:[,]\s*-?\d{16,}/;

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { ConfigMap } from "#api";
 import type { AdmissionPlugin } from "#admission";
 import { invalidValue } from "#base";
-import { type Sent, type Shelf, causesOf, refusal, shelf } from "./registry.fixture.ts";
+import { type Sent, type Harness, causesOf, refusal, harness } from "./registry.fixture.ts";
 import type { ApiObject, Strategy } from "./strategy.ts";
 import { configMap } from "./strategies/config-map.ts";
 import { deployment } from "./strategies/deployment.ts";
@@ -20,7 +20,7 @@ const dataOf = (object: Record<string, unknown> | undefined): unknown =>
   (object?.["data"] as Record<string, string> | undefined)?.["x"];
 
 test("an update is stored with a new revision and changes only what was sent", async (t) => {
-  const { create, edit, get } = await shelf(t, configMap);
+  const { create, edit, get } = await harness(t, configMap);
   const before = await create(map({ labels: { a: "b" } }));
   const after = await edit("a", setData("2"));
   assert.ok(Number(after.metadata.resourceVersion) > Number(before.metadata.resourceVersion));
@@ -33,7 +33,7 @@ test("an update is stored with a new revision and changes only what was sent", a
 });
 
 test("an update without changes keeps the revision and does not write", async (t) => {
-  const { create, edit, writes } = await shelf(t, configMap);
+  const { create, edit, writes } = await harness(t, configMap);
   const before = await create(map());
   const after = await edit("a", setData("1"), { now: new Date(Date.UTC(2040, 0)) });
   assert.deepEqual(after, before);
@@ -78,7 +78,7 @@ const versions: [
 ];
 for (const [name, kind, sent, code, message] of versions) {
   test(`resourceVersion of an update: ${name}`, async (t) => {
-    const { create, edit, get } = await shelf(t, kind);
+    const { create, edit, get } = await harness(t, kind);
     await create(map());
     if (code === undefined) await edit("a", version(sent));
     else await assert.rejects(edit("a", version(sent)), refusal(code, message));
@@ -87,7 +87,7 @@ for (const [name, kind, sent, code, message] of versions) {
 }
 
 test("the uid of an update must match", async (t) => {
-  const { create, update } = await shelf(t, configMap);
+  const { create, update } = await harness(t, configMap);
   const { metadata } = await create(map());
   const transform = (old: ApiObject | undefined): ApiObject => old!;
   await update("a", { transform, uid: metadata.uid! });
@@ -102,7 +102,7 @@ test("the uid of an update must match", async (t) => {
 });
 
 test("an update of a missing object", async (t) => {
-  const { edit, update, get, request } = await shelf(t, configMap);
+  const { edit, update, get, request } = await harness(t, configMap);
   await assert.rejects(edit("b", setData("2")), refusal(404, /configmaps "b" not found/));
   const { apiVersion, kind } = request().endpoint;
   const fresh = (): ApiObject => ({ apiVersion, kind, metadata: { name: "b", creationTimestamp: null } });
@@ -123,7 +123,7 @@ test("an update of a missing object", async (t) => {
 });
 
 test("an object created concurrently by another writer is updated", async (t) => {
-  const { update, create, request } = await shelf(t, configMap, {
+  const { update, create, request } = await harness(t, configMap, {
     beforeWrite: async (_write, count) => {
       if (count === 1) await create(map({ labels: { theirs: "1" } }));
     },
@@ -148,14 +148,14 @@ const immutable: [name: string, edit: Edit, cause: string][] = [
 ];
 for (const [name, edit, cause] of immutable) {
   test(`the ${name} is immutable`, async (t) => {
-    const at = await shelf(t, configMap);
+    const at = await harness(t, configMap);
     await at.create(map());
     assert.ok((await causesOf(at.edit("a", edit))).includes(cause));
   });
 }
 
 test("a namespace mismatch is refused first", async (t) => {
-  const { create, edit } = await shelf(t, configMap);
+  const { create, edit } = await harness(t, configMap);
   await create(map());
   await assert.rejects(
     edit("a", (object) => void (object.metadata.namespace = "other")),
@@ -164,7 +164,7 @@ test("a namespace mismatch is refused first", async (t) => {
 });
 
 test("server-managed fields that a client omits are restored", async (t) => {
-  const { create, edit } = await shelf(t, configMap);
+  const { create, edit } = await harness(t, configMap);
   const before = await create(map());
   const after = await edit("a", (object) => {
     delete object.metadata.uid;
@@ -206,14 +206,14 @@ const generations: [name: string, edit: Edit, subresource: string, generation: n
 ];
 for (const [name, edit, subresource, generation] of generations) {
   test(`generation: ${name}`, async (t) => {
-    const at = await shelf(t, deployment);
+    const at = await harness(t, deployment);
     assert.equal((await at.create(deploy)).metadata.generation, 1);
     assert.equal((await at.edit("d", edit, { subresource })).metadata.generation, generation);
   });
 }
 
 test("an empty list in place of an absent one is no change", async (t) => {
-  const at = await shelf(t, { ...role, generation: true });
+  const at = await harness(t, { ...role, generation: true });
   await at.create({ metadata: { name: "r" }, rules: null });
   assert.equal(
     (await at.edit("r", (object) => void ((object as unknown as { rules: unknown }).rules = []))).metadata
@@ -223,7 +223,7 @@ test("an empty list in place of an absent one is no change", async (t) => {
 });
 
 test("errors of the precheck are returned alone", async (t) => {
-  const at = await shelf(t, {
+  const at = await harness(t, {
     ...configMap,
     precheck: (_obj, old) => (old ? [invalidValue("data", "x", "nothing is left")] : []),
   });
@@ -235,7 +235,7 @@ test("errors of the precheck are returned alone", async (t) => {
 });
 
 test("the status changes only through its subresource, which changes nothing else", async (t) => {
-  const { create, edit } = await shelf(t, deployment);
+  const { create, edit } = await harness(t, deployment);
   await create(deploy);
   const both: Edit = (object) =>
     Object.assign(object, {
@@ -251,7 +251,7 @@ test("the status changes only through its subresource, which changes nothing els
 });
 
 test("a status update gets no warnings", async (t) => {
-  const { create, edit, warnings } = await shelf(t, { ...deployment, warnings: () => ["unwise"] });
+  const { create, edit, warnings } = await harness(t, { ...deployment, warnings: () => ["unwise"] });
   await create(deploy);
   await edit("d", (object) => Object.assign(object, { status: { replicas: 3 } }), { subresource: "status" });
   assert.equal(warnings.length, 1);
@@ -261,7 +261,7 @@ test("a status update gets no warnings", async (t) => {
 
 test("an update that conflicts is retried with the current object", async (t) => {
   let lost = 0;
-  const at: Shelf = await shelf(t, configMap, {
+  const at: Harness = await harness(t, configMap, {
     beforeWrite: async (_write, count) => {
       if (count !== 2 && count !== 4) return;
       lost++;
@@ -281,7 +281,7 @@ test("an update that conflicts is retried with the current object", async (t) =>
 });
 
 test("an update with a resourceVersion is not retried on a conflict", async (t) => {
-  const at: Shelf = await shelf(t, configMap, {
+  const at: Harness = await harness(t, configMap, {
     beforeWrite: async (_write, count) => void (count === 2 && (await at.edit("a", setData("theirs")))),
   });
   const { metadata } = await at.create(map());
@@ -296,7 +296,7 @@ test("an update with a resourceVersion is not retried on a conflict", async (t) 
 });
 
 test("of concurrent updates with the same resourceVersion one succeeds; without one all succeed", async (t) => {
-  const { create, edit, get } = await shelf(t, configMap);
+  const { create, edit, get } = await harness(t, configMap);
   const { metadata } = await create(map());
   const guarded = await Promise.allSettled(
     Array.from({ length: 10 }, (_each, i) =>
@@ -320,7 +320,7 @@ test("of concurrent updates with the same resourceVersion one succeeds; without 
 });
 
 test("a dry run of an update changes nothing", async (t) => {
-  const { create, edit, get, writes } = await shelf(t, configMap);
+  const { create, edit, get, writes } = await harness(t, configMap);
   const before = await create(map());
   const shown = await edit("a", setData("2"), { dryRun: true });
   assert.deepEqual([dataOf(shown), shown.metadata.resourceVersion], ["2", before.metadata.resourceVersion]);
@@ -329,7 +329,7 @@ test("a dry run of an update changes nothing", async (t) => {
 });
 
 test("removing the last finalizer of an object that is being deleted deletes it", async (t) => {
-  const { create, edit, remove, get } = await shelf(t, configMap);
+  const { create, edit, remove, get } = await harness(t, configMap);
   await create(map({ finalizers: [own, "example.com/other"] }));
   await remove("a");
   await edit("a", (object) => void (object.metadata.finalizers = [own]));
@@ -341,7 +341,7 @@ test("removing the last finalizer of an object that is being deleted deletes it"
 });
 
 test("removing the last finalizer does not delete an object within its grace period", async (t) => {
-  const { create, edit, remove, get } = await shelf(t, { ...configMap, graceSeconds: () => 30 });
+  const { create, edit, remove, get } = await harness(t, { ...configMap, graceSeconds: () => 30 });
   await create(map({ finalizers: [own] }));
   await remove("a");
   await edit("a", (object) => void (object.metadata.finalizers = []));
@@ -349,7 +349,7 @@ test("removing the last finalizer does not delete an object within its grace per
 });
 
 test("an object that is being deleted stays so and accepts no new finalizers", async (t) => {
-  const { create, edit, remove } = await shelf(t, configMap);
+  const { create, edit, remove } = await harness(t, configMap);
   await create(map({ finalizers: [own] }));
   const { object: marked } = await remove("a");
   const after = await edit("a", (object) => {
@@ -380,7 +380,7 @@ test("admission sees the old and new object, may change the new one and may refu
     validate: async ({ object }) =>
       dataOf(object) === "bad" ? [{ type: "FieldValueForbidden", field: "data", detail: "no" }] : [],
   };
-  const { create, edit, get } = await shelf(t, configMap, { plugins: [plugin] });
+  const { create, edit, get } = await harness(t, configMap, { plugins: [plugin] });
   await create(map());
   assert.deepEqual((await edit("a", setData("2"))).metadata.labels, { seen: "yes" });
   assert.deepEqual(await causesOf(edit("a", setData("bad"))), ["Forbidden data"]);
@@ -389,7 +389,7 @@ test("admission sees the old and new object, may change the new one and may refu
 });
 
 test("warnings of the strategy are sent to the client", async (t) => {
-  const { create, edit, warnings } = await shelf(t, {
+  const { create, edit, warnings } = await harness(t, {
     ...configMap,
     warnings: (_obj, old) => [old ? "changed" : "new"],
   });
@@ -399,7 +399,7 @@ test("warnings of the strategy are sent to the client", async (t) => {
 });
 
 test("integers beyond the safe range survive an update", async (t) => {
-  const { create, edit, resource } = await shelf(t, deployment);
+  const { create, edit, resource } = await harness(t, deployment);
   const template = {
     metadata: { labels: { a: "b" } },
     spec: { containers, terminationGracePeriodSeconds: 9007199254740993n },
@@ -411,7 +411,7 @@ test("integers beyond the safe range survive an update", async (t) => {
 });
 
 test("generation: an empty list in a network policy differs from an absent one, and has no owner", async (t) => {
-  const at = await shelf(t, networkPolicy);
+  const at = await harness(t, networkPolicy);
   await at.create({ metadata: { name: "n" }, spec: { podSelector: {} } });
   const edit = (spec: object) =>
     at.edit("n", (object) => void Object.assign((object as unknown as { spec: object }).spec, spec));
@@ -426,7 +426,7 @@ const longNames = (): Record<string, string> =>
   Object.fromEntries(Array.from({ length: 9999 }, (_, at) => [`${"a-very-long-name-".repeat(4)}${at}`, "A"]));
 
 test("an object too large to be stored with managed fields is stored without them", async (t) => {
-  const { create, edit } = await shelf(t, configMap);
+  const { create, edit } = await harness(t, configMap);
   const made = await create({ metadata: { name: "b" }, data: longNames() });
   assert.equal(made.metadata.managedFields, undefined);
   await create(map());

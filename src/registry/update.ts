@@ -17,7 +17,7 @@ import type { Span } from "#tracing";
 import { type CachedObject, sameContent } from "#watchcache";
 import { create, fillNamespace } from "./create.ts";
 import { clearEmptyLists } from "./empty-lists.ts";
-import { admitted, forgetsOwners, trackUpdate } from "./field-owners.ts";
+import { runMutatingAdmission, dropManagedFields, trackUpdate } from "./field-owners.ts";
 import { pathSegment } from "./names.ts";
 import { newMetaErrors, repeatedMetaErrors } from "./meta-checks.ts";
 import { validateMeta, validateMetaUpdate } from "./object-meta.ts";
@@ -36,7 +36,7 @@ export interface ObjectUpdate {
    * The transform leaves its argument unmodified, and its result shares only managed fields with it, so that
    * no separate copy is needed.
    */
-  readonly apart?: boolean;
+  readonly pure?: boolean;
   /** The transform has already updated managed fields (server-side apply). */
   readonly tracked?: boolean;
   /** Creates the object if it does not exist. */
@@ -57,7 +57,7 @@ export interface UpdateResult {
   readonly created: boolean;
 }
 
-const mostAttempts = 100;
+const maxAttempts = 100;
 
 export async function update(
   request: WriteRequest,
@@ -91,7 +91,7 @@ async function attemptUpdates(
         );
       if (!change.createIfAbsent || request.subresource) throw notFound(resource.nameIn(endpoint), name);
       const object = await change.transform(undefined);
-      if (!wantsAnyVersion(object)) checkVersion(object);
+      if (!isUnconditional(object)) checkVersion(object);
       // The resource version of a replacement belongs to an object that no longer exists and has no meaning
       // for the new one.
       delete object.metadata.resourceVersion;
@@ -99,7 +99,7 @@ async function attemptUpdates(
         tracked: change.tracked ?? false,
         mayCreate: change.mayCreate,
         byUpdate: true,
-      }).catch(unlessTaken);
+      }).catch(ignoreAlreadyExists);
       if (made) return { object: made, created: true };
       continue;
     }
@@ -116,30 +116,30 @@ async function attemptUpdates(
         `Precondition failed: UID in precondition: ${change.uid}, UID in object meta: ${old.metadata.uid}`,
       );
     }
-    const object = await change.transform(change.apart ? old : copy());
+    const object = await change.transform(change.pure ? old : copy());
     if (yieldBudget?.expired) await yieldBudget.yield();
     const reserved: Reserved = { revision: String(cached.revision) };
     let written: CachedObject | undefined;
     try {
       const ctx = writeContext(request);
-      const changed = await prepared(request, ctx, name, object, old, change, reserved);
+      const changed = await prepareUpdate(request, ctx, name, object, old, change, reserved);
       if (yieldBudget?.expired) await yieldBudget.yield();
       const write = (): Promise<CachedObject | undefined> =>
         store(request, ctx, key, { next: changed, old, cached, share: reserved.share, span });
       written = await write().catch((error: unknown) => {
-        if (change.tracked || !forgetsOwners(changed, error)) throw error;
+        if (change.tracked || !dropManagedFields(changed, error)) throw error;
         return write();
       });
     } finally {
       reserved.share?.settle(written?.revision);
     }
     if (written) return { object: written, created: false };
-    if (tries >= mostAttempts) throw resource.changedSince(endpoint, name);
+    if (tries >= maxAttempts) throw resource.changedSince(endpoint, name);
   }
 }
 
 /** Ignores that another writer has created the object in the meantime: the update is retried. */
-function unlessTaken(error: unknown): undefined {
+function ignoreAlreadyExists(error: unknown): undefined {
   if (!(error instanceof ApiError && error.reason === "AlreadyExists")) throw error;
 }
 
@@ -151,7 +151,7 @@ const noVersion = new Spelled("0x0");
  */
 function checkRevision({ endpoint }: WriteRequest, name: string, object: ApiObject, revision: string): void {
   const { resource } = endpoint;
-  if (!wantsAnyVersion(object)) {
+  if (!isUnconditional(object)) {
     if (object.metadata.resourceVersion === revision) return;
     checkVersion(object);
     throw resource.changedSince(endpoint, name);
@@ -168,7 +168,7 @@ function checkVersion({ metadata: { resourceVersion } }: ApiObject): void {
     throw badRequest(`metadata.resourceVersion: Invalid value: "${resourceVersion}": must be a number`);
 }
 
-const wantsAnyVersion = ({ metadata }: ApiObject): boolean =>
+const isUnconditional = ({ metadata }: ApiObject): boolean =>
   metadata.resourceVersion === undefined ||
   metadata.resourceVersion === "" ||
   metadata.resourceVersion === "0";
@@ -180,7 +180,7 @@ interface Reserved {
   readonly revision: string;
 }
 
-async function prepared(
+async function prepareUpdate(
   request: WriteRequest,
   ctx: RequestContext,
   name: string,
@@ -200,7 +200,7 @@ async function prepared(
   if (tracking) await tracking;
   if (yieldBudget?.expired) await yieldBudget.yield();
   const attributes = new WriteAttributes(request, ctx, "UPDATE", name, object, old, change.view);
-  await admitted(request, attributes);
+  await runMutatingAdmission(request, attributes);
   change.view?.settle(object, old);
   checkRevision(request, name, object, reserved.revision);
   object.metadata.resourceVersion = reserved.revision;
@@ -332,7 +332,7 @@ async function store(
     const outcome = await resource.write({ key, value: null, expect: cached.revision });
     return outcome.done ? last : undefined;
   }
-  if (request.dryRun) return await resource.tryObject(encoded, key, cached.revision);
+  if (request.dryRun) return await resource.dryRunObject(encoded, key, cached.revision);
   if (sameContent(cached, encoded.json) && !(await resource.isStale(key, encoded)))
     return encoded.hold(cached.revision);
   const ttlSeconds = resource.strategy.ttlSeconds?.(object, ctx);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type AdmissionPlugin, slot } from "#admission";
-import { shelf } from "./registry.fixture.ts";
+import { harness } from "./registry.fixture.ts";
 import { configMap } from "./strategies/config-map.ts";
 import { event } from "./strategies/event.ts";
 
@@ -33,7 +33,7 @@ test("a plugin can read the object in every served version", async (t) => {
       seen.push(attributes.object?.["note"]);
     },
   });
-  const { create } = await shelf(t, event, { plugins: [look] });
+  const { create } = await harness(t, event, { plugins: [look] });
   await create(newEvent);
   assert.deepEqual(seen, [["events.orch.io/v1", "/v1"], ["v1", "hello", undefined], "hello"]);
 });
@@ -45,14 +45,14 @@ test("a plugin can replace the object in another version", async (t) => {
       attributes.replace({ ...object, message: "replaced", unknown: 1 }, "v1");
     },
   });
-  const { create } = await shelf(t, event, { plugins: [replace] });
+  const { create } = await harness(t, event, { plugins: [replace] });
   const { note, reason, unknown } = await create(newEvent);
   assert.deepEqual([note, reason, unknown], ["replaced", "r", undefined]);
 });
 
 test("a version that is not served is refused", async (t) => {
   const ask = plugin({ mutate: async (attributes) => void attributes.versioned("v9") });
-  const { create } = await shelf(t, configMap, { plugins: [ask] });
+  const { create } = await harness(t, configMap, { plugins: [ask] });
   await assert.rejects(create({ metadata: { name: "a" } }), /not served in version v9/);
 });
 
@@ -69,7 +69,7 @@ test("state is shared by the hooks of a write, but not with other writes", async
       return [];
     },
   });
-  const { create, remove } = await shelf(t, configMap, { plugins: [keep] });
+  const { create, remove } = await harness(t, configMap, { plugins: [keep] });
   await create({ metadata: { name: "a" } });
   await remove("a");
   assert.deepEqual(seen, [undefined, "a", undefined, "a"]);
@@ -78,7 +78,7 @@ test("state is shared by the hooks of a write, but not with other writes", async
 test("audit annotations of plugins are added to the request", async (t) => {
   const seen: string[] = [];
   const annotate = plugin({ mutate: async (attributes) => attributes.annotate("key", "value") });
-  const { create } = await shelf(t, configMap, { plugins: [annotate] });
+  const { create } = await harness(t, configMap, { plugins: [annotate] });
   await create({ metadata: { name: "a" } }, { annotate: (key, value) => void seen.push(key, value) });
   assert.deepEqual(seen, ["key", "value"]);
 });

@@ -26,18 +26,22 @@ export interface ComponentOptions {
   /** Throws if the store does not respond. */
   readonly store: () => Promise<unknown>;
   /** Health endpoints of components on the same host. */
-  readonly beside?: Readonly<Record<string, string>>;
+  readonly endpoints?: Readonly<Record<string, string>>;
 }
 
-const besides = {
+const defaultEndpoints = {
   "controller-manager": "https://127.0.0.1:10257/healthz",
   scheduler: "https://127.0.0.1:10259/healthz",
 };
 const patienceMilliseconds = 2000;
 
-export function componentStatuses({ dialect, store, beside = besides }: ComponentOptions): VirtualResource {
+export function componentStatuses({
+  dialect,
+  store,
+  endpoints = defaultEndpoints,
+}: ComponentOptions): VirtualResource {
   const checks: Readonly<Record<string, () => Promise<ComponentCondition>>> = {
-    ...Object.fromEntries(Object.entries(beside).map(([name, url]) => [name, () => asked(url)])),
+    ...Object.fromEntries(Object.entries(endpoints).map(([name, url]) => [name, () => checkHealth(url)])),
     [`${dialect.wire.storeHealthCheck}-0`]: () =>
       store().then(
         () => condition(true, ""),
@@ -64,8 +68,8 @@ export function componentStatuses({ dialect, store, beside = besides }: Componen
       checkRoute(call.call, { produces: target.named ? objectMedia(dialect) : listMedia(dialect) });
       call.warn("v1 ComponentStatus is deprecated in v1.19+");
       if (!target.named) {
-        const names = chosen(call, Object.keys(checks), dialect);
-        if (target.verb === "watch") throw unwatched();
+        const names = selectNames(call, Object.keys(checks), dialect);
+        if (target.verb === "watch") throw watchNotSupported();
         return await reply(call, await Promise.all(names.map(statusOf)), dialect, true);
       }
       negotiate(call.call, call.query, dialect, everyForm);
@@ -77,7 +81,7 @@ export function componentStatuses({ dialect, store, beside = besides }: Componen
 }
 
 /** Filters by selector, although components have no labels, and validates the options as for other lists. */
-function chosen(call: ApiCall, names: readonly string[], dialect: Dialect): string[] {
+function selectNames(call: ApiCall, names: readonly string[], dialect: Dialect): string[] {
   negotiate(call.call, call.query, dialect, everyForm);
   const gates = { watchList: false, chunking: true, remainingItemCount: false };
   const { labels, fields } = listParameters(call, dialect, gates).sought;
@@ -86,7 +90,7 @@ function chosen(call: ApiCall, names: readonly string[], dialect: Dialect): stri
   return names.filter((name) => wanted.matches({ labels: {}, fields: {}, name }));
 }
 
-const unwatched = (): ApiError =>
+const watchNotSupported = (): ApiError =>
   new ApiError(405, "MethodNotAllowed", 'watch is not supported on resources of kind "componentstatuses"', {
     kind: "componentstatuses",
   });
@@ -100,7 +104,7 @@ const condition = (healthy: boolean, message: string): ComponentCondition => ({
 });
 
 /** A component that does not respond is unhealthy. */
-function asked(url: string): Promise<ComponentCondition> {
+function checkHealth(url: string): Promise<ComponentCondition> {
   return new Promise((resolve) => {
     const request = httpsGet(
       url,

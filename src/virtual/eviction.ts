@@ -32,8 +32,8 @@ import {
   onlyCreate,
 } from "./review-request.ts";
 
-const mostAttempts = 20;
-const mostDisrupted = 2000;
+const maxAttempts = 20;
+const maxDisruptedPods = 2000;
 const pods = { group: "", resource: "pods" };
 
 export function evictionEndpoint(server: ServerObjects, context: VirtualContext): VirtualResource {
@@ -81,29 +81,29 @@ async function evict(server: ServerObjects, target: Target, options: Partial<Del
     const pod = resource.objectOf(cached) as unknown as Pod;
     const asGiven = options.preconditions?.resourceVersion === undefined;
     // The decision is based on this revision of the pod: if it changes meanwhile, it is evaluated again.
-    const judged: Partial<DeleteOptions> = {
+    const guarded: Partial<DeleteOptions> = {
       ...options,
       preconditions: { ...options.preconditions, resourceVersion: String(cached.revision) },
     };
     const ignoring = ignoresBudgets(pod);
     const budget = ignoring ? undefined : await budgetOf(server, pod);
-    const unhealthy = budget !== undefined && goesUnhealthy(pod, budget);
-    if (budget && !unhealthy) await takeFrom(server, budget, target);
-    const mustMatch = asGiven && (unhealthy || (ignoring && !isOver(pod)));
+    const unhealthy = budget !== undefined && mayEvictUnhealthy(pod, budget);
+    if (budget && !unhealthy) await takeDisruption(server, budget, target);
+    const mustMatch = asGiven && (unhealthy || (ignoring && !isFinished(pod)));
     try {
-      return await markAndDelete(server, resource, target, mustMatch ? judged : options);
+      return await markAndDelete(server, resource, target, mustMatch ? guarded : options);
     } catch (error) {
       if (!(error instanceof ApiError && error.code === 409 && mustMatch)) throw error;
       if (unhealthy) throw stillProcessed(budget.metadata.name ?? "");
-      if (tries >= mostAttempts) throw error;
+      if (tries >= maxAttempts) throw error;
     }
   }
 }
 
-const isOver = ({ metadata, status }: Pod): boolean =>
+const isFinished = ({ metadata, status }: Pod): boolean =>
   status.phase === "Succeeded" || status.phase === "Failed" || Boolean(metadata.deletionTimestamp);
 /** Pods that are not running yet or any more do not affect a budget. */
-const ignoresBudgets = (pod: Pod): boolean => isOver(pod) || pod.status.phase === "Pending";
+const ignoresBudgets = (pod: Pod): boolean => isFinished(pod) || pod.status.phase === "Pending";
 const isReady = ({ status }: Pod): boolean =>
   status.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True") ?? false;
 
@@ -111,7 +111,7 @@ const isReady = ({ status }: Pod): boolean =>
  * Reports whether a pod that is not ready may be evicted without being counted, since enough others are
  * healthy.
  */
-function goesUnhealthy(pod: Pod, { spec, status }: PodDisruptionBudget): boolean {
+function mayEvictUnhealthy(pod: Pod, { spec, status }: PodDisruptionBudget): boolean {
   if (isReady(pod)) return false;
   return (
     spec.unhealthyPodEvictionPolicy === "AlwaysAllow" ||
@@ -166,7 +166,7 @@ const stillProcessed = (name: string): ApiError =>
   refusedFor(`The disruption budget ${name} is still being processed by the server.`, 10);
 
 /** Takes one disruption from the budget, if any is left. Retries if the budget changed meanwhile. */
-async function takeFrom(
+async function takeDisruption(
   server: ServerObjects,
   budget: PodDisruptionBudget,
   { namespace, name: pod, dryRun }: Target,
@@ -183,13 +183,13 @@ async function takeFrom(
   await update(request, name, {
     transform: (old) => {
       if (!old) throw notFound(resource.nameIn(resource.endpoints[0]!), name);
-      if (++tries > mostAttempts)
+      if (++tries > maxAttempts)
         throw timeout(`couldn't update PodDisruptionBudget "${name}" due to conflicts`, 10);
       const next = old as unknown as PodDisruptionBudget;
       checkBudget(next);
       const { status } = next;
       status.disruptionsAllowed--;
-      if (status.disruptionsAllowed === 0) exhausted(next, now);
+      if (status.disruptionsAllowed === 0) setExhausted(next, now);
       if (!dryRun) status.disruptedPods = { ...status.disruptedPods, [pod]: now };
       return old;
     },
@@ -201,7 +201,7 @@ function checkBudget({ metadata, status }: PodDisruptionBudget): void {
   const budgets = { group: "policy", resource: "poddisruptionbudget" };
   if ((status.observedGeneration ?? 0) < (metadata.generation ?? 0)) throw stillProcessed(name);
   if (status.disruptionsAllowed < 0) throw forbidden(budgets, name, "pdb disruptions allowed is negative");
-  if (Object.keys(status.disruptedPods ?? {}).length > mostDisrupted)
+  if (Object.keys(status.disruptedPods ?? {}).length > maxDisruptedPods)
     throw forbidden(
       budgets,
       name,
@@ -214,7 +214,7 @@ function checkBudget({ metadata, status }: PodDisruptionBudget): void {
     );
 }
 
-function exhausted({ status }: PodDisruptionBudget, now: string): void {
+function setExhausted({ status }: PodDisruptionBudget, now: string): void {
   const old = status.conditions?.find(({ type }) => type === "DisruptionAllowed");
   const next = {
     type: "DisruptionAllowed",

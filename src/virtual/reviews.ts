@@ -45,7 +45,7 @@ const selfReviews = [SelfSubjectReview, SelfSubjectReviewV1alpha1];
 
 export function reviewGroups(
   context: VirtualContext,
-  { authorizer, explainer, tokens, audiences, selfReviews: asksOfSelf = true }: ReviewOptions,
+  { authorizer, explainer, tokens, audiences, selfReviews: enableSelfReviews = true }: ReviewOptions,
 ): readonly VirtualGroup[] {
   const { dialect } = context;
   const review = <T extends object>(
@@ -73,16 +73,16 @@ export function reviewGroups(
       group: "authentication",
       branded: true,
       version: "v1",
-      endpoints: [review<TokenReview>(TokenReview, (asking) => reviewToken(asking, tokens, audiences))],
+      endpoints: [review<TokenReview>(TokenReview, (request) => reviewToken(request, tokens, audiences))],
     },
-    ...(asksOfSelf ? selfReviews : []).map((schema) => ({
+    ...(enableSelfReviews ? selfReviews : []).map((schema) => ({
       group: "authentication",
       branded: true,
       version: schema.kind.version,
       endpoints: [
         review<SelfSubjectReview>(
           schema,
-          (asking, { user }) => reviewSelf(asking, user!, context.clock.now()),
+          (request, { user }) => reviewSelf(request, user!, context.clock.now()),
           { versions: selfReviews.map(({ kind: { version } }) => version) },
         ),
       ],
@@ -94,17 +94,17 @@ export function reviewGroups(
       endpoints: [
         review<LocalSubjectAccessReview>(
           LocalSubjectAccessReview,
-          (asking, { target }) => reviewLocalAccess(asking, target.namespace, authorizer, dialect),
+          (request, { target }) => reviewLocalAccess(request, target.namespace, authorizer, dialect),
           { namespaced: true },
         ),
-        review<SelfSubjectAccessReview>(SelfSubjectAccessReview, (asking, { user }) =>
-          reviewOwnAccess(asking, user!, authorizer, dialect),
+        review<SelfSubjectAccessReview>(SelfSubjectAccessReview, (request, { user }) =>
+          reviewOwnAccess(request, user!, authorizer, dialect),
         ),
-        review<SelfSubjectRulesReview>(SelfSubjectRulesReview, (asking, { user }) =>
-          reviewOwnRules(asking, user!, authorizer),
+        review<SelfSubjectRulesReview>(SelfSubjectRulesReview, (request, { user }) =>
+          reviewOwnRules(request, user!, authorizer),
         ),
-        review<SubjectAccessReview>(SubjectAccessReview, async (asking, { call, user }) => {
-          const answer = await reviewAccess(asking, authorizer, dialect);
+        review<SubjectAccessReview>(SubjectAccessReview, async (request, { call, user }) => {
+          const answer = await reviewAccess(request, authorizer, dialect);
           return wantsExplanation(call) ? await explainReview(answer, user!, explainer) : answer;
         }),
       ],

@@ -30,7 +30,7 @@ interface WatcherGroup {
   frames: Frame[] | undefined;
 }
 
-interface Group {
+interface ValueIndex {
   readonly valueOf: (item: CachedObject) => string | undefined;
   readonly byValue: Map<string, Set<WatcherGroup>>;
 }
@@ -40,7 +40,7 @@ export class Demux {
   readonly #places = new Map<Watching, WatcherGroup>();
   readonly #everything = new Map<string, WatcherGroup>();
   readonly #others = new Set<WatcherGroup>();
-  readonly #groups = new Map<string, Group>();
+  readonly #groups = new Map<string, ValueIndex>();
   readonly #touched = new Set<WatcherGroup>();
 
   /**
@@ -59,49 +59,51 @@ export class Demux {
    */
   add(watching: Watching, ahead: boolean): void {
     const { prefix, selector } = watching;
-    let crowd = selector.everything && !ahead ? this.#everything.get(prefix) : undefined;
-    if (!crowd) {
-      crowd = { prefix, selector, members: new Set(), frames: undefined };
-      if (!selector.everything || ahead) this.#placeOf(crowd).add(crowd);
-      else this.#everything.set(prefix, crowd);
+    let watcherGroup = selector.everything && !ahead ? this.#everything.get(prefix) : undefined;
+    if (!watcherGroup) {
+      watcherGroup = { prefix, selector, members: new Set(), frames: undefined };
+      if (!selector.everything || ahead) this.#indexOf(watcherGroup).add(watcherGroup);
+      else this.#everything.set(prefix, watcherGroup);
     }
-    crowd.members.add(watching);
-    this.#places.set(watching, crowd);
+    watcherGroup.members.add(watching);
+    this.#places.set(watching, watcherGroup);
   }
 
   delete(watching: Watching): void {
-    const crowd = this.#places.get(watching);
-    if (!crowd) return;
+    const watcherGroup = this.#places.get(watching);
+    if (!watcherGroup) return;
     this.#places.delete(watching);
-    crowd.members.delete(watching);
-    if (crowd.members.size > 0) return;
-    this.#touched.delete(crowd);
-    if (this.#everything.get(crowd.prefix) === crowd) this.#everything.delete(crowd.prefix);
-    else this.#leavePlace(crowd);
+    watcherGroup.members.delete(watching);
+    if (watcherGroup.members.size > 0) return;
+    this.#touched.delete(watcherGroup);
+    if (this.#everything.get(watcherGroup.prefix) === watcherGroup)
+      this.#everything.delete(watcherGroup.prefix);
+    else this.#removeFromIndex(watcherGroup);
   }
 
   /** Collects the frames of a change for all matching groups. */
   apply(change: Change): void {
     const { item, previous } = change;
-    this.#gather(this.#everything.get(this.#prefix), change);
+    this.#collect(this.#everything.get(this.#prefix), change);
     if (item.namespace !== "")
-      this.#gather(this.#everything.get(`${this.#prefix}${item.namespace}/`), change);
-    for (const crowd of this.#others) this.#gather(crowd, change);
+      this.#collect(this.#everything.get(`${this.#prefix}${item.namespace}/`), change);
+    for (const watcherGroup of this.#others) this.#collect(watcherGroup, change);
     for (const { valueOf: read, byValue } of this.#groups.values()) {
       const now = read(item);
       const before = previous && read(previous);
-      if (now !== undefined) for (const crowd of byValue.get(now) ?? none) this.#gather(crowd, change);
+      if (now !== undefined)
+        for (const watcherGroup of byValue.get(now) ?? none) this.#collect(watcherGroup, change);
       if (before !== undefined && before !== now)
-        for (const crowd of byValue.get(before) ?? none) this.#gather(crowd, change);
+        for (const watcherGroup of byValue.get(before) ?? none) this.#collect(watcherGroup, change);
     }
   }
 
   /** Delivers the collected frames: one delivery per watcher. */
   flush(): void {
-    for (const crowd of this.#touched) {
-      const frames = crowd.frames!;
-      crowd.frames = undefined;
-      for (const { watcher } of crowd.members) watcher.deliver(frames);
+    for (const watcherGroup of this.#touched) {
+      const frames = watcherGroup.frames!;
+      watcherGroup.frames = undefined;
+      for (const { watcher } of watcherGroup.members) watcher.deliver(frames);
     }
     this.#touched.clear();
   }
@@ -117,20 +119,20 @@ export class Demux {
     for (const { watcher } of all) watcher.ended();
   }
 
-  #gather(crowd: WatcherGroup | undefined, change: Change): void {
-    if (!crowd) return;
-    const frame = frameFor(change, crowd);
+  #collect(watcherGroup: WatcherGroup | undefined, change: Change): void {
+    if (!watcherGroup) return;
+    const frame = frameFor(change, watcherGroup);
     if (!frame) return;
     // Only a watcher in a separate group can be ahead.
-    for (const { after } of crowd.members) {
+    for (const { after } of watcherGroup.members) {
       if (change.revision <= after) return;
       break;
     }
-    (crowd.frames ??= []).push(frame);
-    this.#touched.add(crowd);
+    (watcherGroup.frames ??= []).push(frame);
+    this.#touched.add(watcherGroup);
   }
 
-  #placeOf({ selector: { exact } }: WatcherGroup): Set<WatcherGroup> {
+  #indexOf({ selector: { exact } }: WatcherGroup): Set<WatcherGroup> {
     if (!exact) return this.#others;
     const id = idOf(exact);
     let group = this.#groups.get(id);
@@ -140,10 +142,10 @@ export class Demux {
     return place;
   }
 
-  #leavePlace(crowd: WatcherGroup): void {
-    const { exact } = crowd.selector;
-    const place = this.#placeOf(crowd);
-    place.delete(crowd);
+  #removeFromIndex(watcherGroup: WatcherGroup): void {
+    const { exact } = watcherGroup.selector;
+    const place = this.#indexOf(watcherGroup);
+    place.delete(watcherGroup);
     if (!exact || place.size > 0) return;
     const group = this.#groups.get(idOf(exact))!;
     group.byValue.delete(exact.value);

@@ -19,11 +19,11 @@ import {
 } from "./column-chunk.ts";
 
 /** Below this number of objects a full scan is cheap enough. */
-const fewRows = 1000;
+const fullScanRows = 1000;
 /** Number of objects read at once. */
-const rowsRead = 64;
+const batchRows = 64;
 /** A value shared by more than this fraction of the objects is not selective. */
-const mostShare = 1 / 4;
+const maxFraction = 1 / 4;
 
 export interface FieldColumnsOptions {
   readonly fields: readonly string[];
@@ -107,15 +107,15 @@ export class FieldColumns {
    * field value, or if too many objects have it.
    */
   candidates({ fields }: Selector): CachedObject[] | undefined {
-    const asked: { readonly column: number; readonly hash: number }[] = [];
+    const lookups: { readonly column: number; readonly hash: number }[] = [];
     for (const { key, operator, values } of fields) {
       const column = this.#columnOf.get(key);
       if (column !== undefined && operator === "in" && values.length === 1)
-        asked.push({ column, hash: hashOf(values[0]!) });
+        lookups.push({ column, hash: hashOf(values[0]!) });
     }
-    const [first, ...others] = asked;
+    const [first, ...others] = lookups;
     if (!first || this.#filling) return undefined;
-    const most = Math.max(fewRows, this.#size * mostShare);
+    const most = Math.max(fullScanRows, this.#size * maxFraction);
     const found: CachedObject[] = [];
     for (const { columns, rows, length } of this.#chunks) {
       const column = columns[first.column]!;
@@ -194,7 +194,7 @@ export class FieldColumns {
     const fill = async (): Promise<void> => {
       for (const chunk of chunks) {
         for (let row = 0; row < chunk.length; row++) {
-          if (row % rowsRead === 0) this.#preload(chunk, row);
+          if (row % batchRows === 0) this.#preload(chunk, row);
           const item = chunk.rows[row];
           if (item) this.#hash(chunk, row, item);
           if (work.tick()) await work.yield();
@@ -216,7 +216,7 @@ export class FieldColumns {
   }
 
   #preload({ rows }: ColumnChunk, from: number): void {
-    this.#options.preload?.(rows.slice(from, from + rowsRead).filter((item) => item !== undefined));
+    this.#options.preload?.(rows.slice(from, from + batchRows).filter((item) => item !== undefined));
   }
 
   #rebuild(items: readonly CachedObject[]): void {

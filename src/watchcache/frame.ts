@@ -35,13 +35,13 @@ export class Frame {
     let bytes = this.#made?.get(encoder);
     if (!bytes) {
       bytes = encoder.encode(this.type, this.item);
-      if (!this.#made) remember(this);
+      if (!this.#made) cacheEncodings(this);
       (this.#made ??= new Map()).set(encoder, bytes);
     }
     return bytes;
   }
   /** Drops the encodings; later calls of bytes() encode again. */
-  forget(): void {
+  dropEncodings(): void {
     this.#made = undefined;
   }
 }
@@ -49,14 +49,14 @@ export class Frame {
 // A change is sent to all watchers shortly after it happened, but stays in the history for much longer. Only
 // the latest frames keep their encodings: small slices of large buffers, each of which keeps its whole buffer
 // alive.
-const remembered = 256;
-const recent: (Frame | undefined)[] = Array.from({ length: remembered });
+const cachedFrames = 256;
+const recent: (Frame | undefined)[] = Array.from({ length: cachedFrames });
 let next = 0;
 
-function remember(frame: Frame): void {
-  recent[next]?.forget();
+function cacheEncodings(frame: Frame): void {
+  recent[next]?.dropEncodings();
   recent[next] = frame;
-  next = (next + 1) % remembered;
+  next = (next + 1) % cachedFrames;
 }
 
 const joined = new WeakMap<readonly Frame[], Map<FrameEncoder, Uint8Array>>();

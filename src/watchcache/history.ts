@@ -9,8 +9,8 @@ import type { Revision } from "#store";
 import type { CacheStats } from "./cache-stats.ts";
 import type { Change } from "./frame.ts";
 
-const fewest = 64;
-const leastCapacity = 128;
+const minChanges = 64;
+const minCapacity = 128;
 const freshMilliseconds = 75_000;
 /** A change holds its object and, once watched, a frame of about the same size. */
 const copies = 2;
@@ -20,7 +20,7 @@ export interface HistoryBounds {
   readonly bytes: number;
 }
 
-const usualBounds: HistoryBounds = { changes: 8192, bytes: 32 * 1024 * 1024 };
+const defaultBounds: HistoryBounds = { changes: 8192, bytes: 32 * 1024 * 1024 };
 
 export interface HistoryOptions {
   readonly bounds?: HistoryBounds | undefined;
@@ -45,13 +45,13 @@ export class History {
 
   constructor(
     since: Revision,
-    { bounds = usualBounds, stats, now = () => performance.now() }: HistoryOptions = {},
+    { bounds = defaultBounds, stats, now = () => performance.now() }: HistoryOptions = {},
   ) {
     this.#since = since;
     this.#bounds = bounds;
     this.#stats = stats;
     this.#now = now;
-    this.#capacity = Math.min(leastCapacity, bounds.changes);
+    this.#capacity = Math.min(minCapacity, bounds.changes);
   }
 
   get capacity(): number {
@@ -72,7 +72,7 @@ export class History {
     this.#times.push(this.#now());
     this.#bytes += sizeOf(change);
     if (this.#kept > this.#capacity) this.#resize();
-    while (this.#full()) this.#forget();
+    while (this.#full()) this.#dropOldest();
     if (this.#first > this.#capacity) {
       this.#changes = this.#changes.slice(this.#first);
       this.#times = this.#times.slice(this.#first);
@@ -103,25 +103,25 @@ export class History {
     if (this.#times[this.#first]! > fresh && this.#capacity < this.#bounds.changes) {
       this.#capacity = Math.min(2 * this.#capacity, this.#bounds.changes);
       if (this.#stats) this.#stats.capacityIncreases++;
-    } else if (this.#times[quarter]! < fresh && this.#capacity > leastCapacity) {
-      this.#capacity = Math.max(this.#capacity / 2, leastCapacity);
+    } else if (this.#times[quarter]! < fresh && this.#capacity > minCapacity) {
+      this.#capacity = Math.max(this.#capacity / 2, minCapacity);
       if (this.#stats) this.#stats.capacityDecreases++;
     }
   }
 
   #full(): boolean {
     const kept = this.#kept;
-    return kept > this.#capacity || (kept > fewest && this.#bytes > this.#bounds.bytes);
+    return kept > this.#capacity || (kept > minChanges && this.#bytes > this.#bounds.bytes);
   }
 
-  #forget(): void {
+  #dropOldest(): void {
     const oldest = this.#changes[this.#first]!;
     this.#since = oldest.revision;
     this.#bytes -= sizeOf(oldest);
     // The slot is cleared immediately; the array itself is truncated only occasionally.
-    this.#changes[this.#first++] = forgotten;
+    this.#changes[this.#first++] = dropped;
   }
 }
 
 const sizeOf = ({ bytes }: Change): number => bytes * copies;
-const forgotten = undefined as unknown as Change;
+const dropped = undefined as unknown as Change;

@@ -6,7 +6,7 @@ import type { CachedObject } from "./cached-object.ts";
 import { FieldColumns } from "./field-columns.ts";
 import { IndexesOnDemand } from "./index-on-demand.ts";
 import type { Reader } from "./resource-cache.ts";
-import { StoredObject, StoredObjects, inOrderOf, loaded } from "./stored-object.ts";
+import { StoredObject, StoredObjects, sortedByRevision, loaded } from "./stored-object.ts";
 
 export interface Given {
   readonly items: readonly CachedObject[];
@@ -39,10 +39,10 @@ export interface Holding {
 /** From this number of objects on, a full scan takes too long for a client. */
 const indexedFrom = 10_000;
 /** Responses of at most this many objects are read completely before they are returned. */
-const mostGiven = 10_000;
-const givenAtOnce = 128;
+const maxReadAhead = 10_000;
+const readBatch = 128;
 /** The bytes of responses with at most this many objects are cached. */
-const mostKept = 64;
+const maxCachedRead = 64;
 
 export class HeldInMemory implements Holding {
   readonly #indexes = new IndexesOnDemand();
@@ -131,7 +131,7 @@ export class HeldInStore implements Holding {
 
   load(items: readonly CachedObject[]): void {
     this.#labels.clear();
-    this.#columns.load(inOrderOf(items));
+    this.#columns.load(sortedByRevision(items));
   }
 
   hold(item: CachedObject): CachedObject {
@@ -156,18 +156,18 @@ export class HeldInStore implements Holding {
 
   /** Longer responses read their objects while they are written. */
   async give(items: readonly CachedObject[], caller?: Caller): Promise<Given> {
-    if (items.length > mostGiven) return { items };
+    if (items.length > maxReadAhead) return { items };
     const objects = this.#objects;
     const lent: Uint8Array[] = [];
     const lend = (memory: Uint8Array): void => void lent.push(memory);
     // Large pages would evict objects that are used repeatedly.
     const read = (some: readonly CachedObject[]): CachedObject[] =>
-      items.length > mostKept ? objects.readAll(some, lend) : objects.loadAll(some);
+      items.length > maxCachedRead ? objects.readAll(some, lend) : objects.loadAll(some);
     const given: CachedObject[] = [];
     const work = new TimeSlice(caller);
-    for (let from = 0; from < items.length; from += givenAtOnce) {
+    for (let from = 0; from < items.length; from += readBatch) {
       if (work.expired) await work.yield();
-      given.push(...read(items.slice(from, from + givenAtOnce)));
+      given.push(...read(items.slice(from, from + readBatch)));
     }
     return { items: given, lent };
   }

@@ -3,9 +3,9 @@
 import { TimeSlice, type Requirement, type Selector, fieldOf, labelOf } from "#base";
 import type { CachedObject } from "./cached-object.ts";
 
-const mostIndexes = 16;
+const maxIndexes = 16;
 /** Maximum number of values looked up per selector; further ones are only compared. */
-const mostLookups = 4;
+const maxLookups = 4;
 
 /** Values shared by few objects are common (names, uids): a single item needs no set. */
 type Bucket = CachedObject | Set<CachedObject>;
@@ -16,7 +16,7 @@ type ValueOf = (item: CachedObject) => string | undefined;
 interface Known {
   readonly valueOf: ValueOf;
   readonly index: Index;
-  building: { readonly gone: Set<CachedObject>; readonly done: Promise<void> } | undefined;
+  building: { readonly removed: Set<CachedObject>; readonly done: Promise<void> } | undefined;
 }
 
 export class IndexesOnDemand {
@@ -72,7 +72,7 @@ export class IndexesOnDemand {
   replace(old: CachedObject | undefined, item: CachedObject | undefined): void {
     for (const { valueOf: read, index, building } of this.#indexes.values()) {
       if (old) {
-        building?.gone.add(old);
+        building?.removed.add(old);
         remove(index, read(old), old);
       }
       if (item) insert(index, read(item), item);
@@ -85,19 +85,19 @@ export class IndexesOnDemand {
   }
 
   #build(id: string, read: ValueOf, items: readonly CachedObject[]): Known {
-    if (this.#indexes.size >= mostIndexes) this.#indexes.delete(this.#indexes.keys().next().value!);
-    const gone = new Set<CachedObject>();
+    if (this.#indexes.size >= maxIndexes) this.#indexes.delete(this.#indexes.keys().next().value!);
+    const removed = new Set<CachedObject>();
     const known: Known = { valueOf: read, index: new Map(), building: undefined };
     this.#indexes.set(id, known);
     const fill = async (): Promise<void> => {
       const work = new TimeSlice();
       for (const item of items) {
-        if (!gone.has(item)) insert(known.index, read(item), item);
+        if (!removed.has(item)) insert(known.index, read(item), item);
         if (work.tick()) await work.yield();
       }
       known.building = undefined;
     };
-    known.building = { gone, done: Promise.resolve().then(fill) };
+    known.building = { removed, done: Promise.resolve().then(fill) };
     return known;
   }
 }
@@ -113,7 +113,7 @@ function lookupsOf({ labels, fields }: Selector): {
     requirements
       .filter(isExact)
       .map(({ key, values }) => ({ id: `${of} ${key}`, of, key, value: values[0]! }));
-  return [...exact("field", fields), ...exact("label", labels)].slice(0, mostLookups);
+  return [...exact("field", fields), ...exact("label", labels)].slice(0, maxLookups);
 }
 
 /**

@@ -24,5 +24,5 @@ export { type Reader, ResourceCache } from "./resource-cache.ts";
 export { StoreReflector, type StoreReflectorOptions } from "./store-reflector.ts";
 export type { InStoreOptions } from "./holding.ts";
 export { DirectSource } from "./direct.ts";
-export { picked } from "./page.ts";
+export { selectMatching } from "./page.ts";
 export { copyItem, isForOneAnswer, itemBytes, unspliced } from "./unspliced.ts";

@@ -31,7 +31,7 @@ export async function pageOf(
   items.scan(prefix, after, (item) => found.push(item) < most);
   const { page, more } = selector.everything
     ? { page: found.slice(0, limit), more: found.length > limit }
-    : await picked(found, query, limit);
+    : await selectMatching(found, query, limit);
   const last = page.at(-1);
   if (!more || !last) return { revision, items: page };
   const next = last.key.slice(resourcePrefix.length);
@@ -47,7 +47,7 @@ export async function pageOf(
  * Selects matching items. As in kube-apiserver, a page with a selector continues after its last match,
  * whether or not more follow.
  */
-export async function picked(
+export async function selectMatching(
   items: readonly CachedObject[],
   { selector, caller }: Pick<ListQuery, "selector" | "caller">,
   limit: number,
@@ -73,15 +73,15 @@ export async function pageFromStore(
   at?: Revision,
 ): Promise<ListResult> {
   try {
-    return await gathered(store, resourcePrefix, read, query, at, entriesPerRead);
+    return await readPage(store, resourcePrefix, read, query, at, entriesPerRead);
   } catch (error) {
     // The newest state was compacted while it was read in batches: retry with a single read.
     if (!(error instanceof Compacted) || at !== undefined) throw error;
-    return await gathered(store, resourcePrefix, read, query, at, undefined);
+    return await readPage(store, resourcePrefix, read, query, at, undefined);
   }
 }
 
-async function gathered(
+async function readPage(
   store: Store,
   resourcePrefix: string,
   read: Reader,

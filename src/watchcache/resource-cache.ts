@@ -7,7 +7,7 @@ import type { CachedObject } from "./cached-object.ts";
 import { type CacheStats, cacheStats } from "./cache-stats.ts";
 import { History, type HistoryBounds } from "./history.ts";
 import { HeldInMemory, HeldInStore, type Holding, type InStoreOptions } from "./holding.ts";
-import { pageFromStore, pageOf, picked } from "./page.ts";
+import { pageFromStore, pageOf, selectMatching } from "./page.ts";
 import { SnapshotView } from "./snapshot-view.ts";
 import { loaded } from "./stored-object.ts";
 import { isForOneAnswer } from "./unspliced.ts";
@@ -38,16 +38,16 @@ export interface Reflector {
   revision(): Revision;
 }
 
-interface Answer {
+interface CachedResult {
   readonly items: WeakRef<readonly CachedObject[]>;
   readonly rest: Pick<ListResult, "next" | "remaining">;
 }
 
-const mostAnswers = 64;
+const maxCachedResults = 64;
 
 /** Maximum size of a delivery to a watcher that catches up, before it must be drained. */
-const partFrames = 256;
-const partBytes = 256 * 1024;
+const batchFrames = 256;
+const batchBytes = 256 * 1024;
 
 export interface ResourceCacheOptions {
   /** Bounds of the history. */
@@ -68,7 +68,7 @@ export class ResourceCache implements ObjectSource {
   #state: { readonly prefix: string; readonly items: readonly CachedObject[] } | undefined;
   #changes = 0;
   /** Results of lists since the last change, by query, as long as they are in use elsewhere. */
-  readonly #answers = new Map<string, Answer>();
+  readonly #results = new Map<string, CachedResult>();
   readonly #holding: Holding;
   readonly #watching: Demux;
   readonly #unreadable: UnreadableObjects;
@@ -114,7 +114,7 @@ export class ResourceCache implements ObjectSource {
   reset(items: readonly CachedObject[], revision: Revision, unreadable: readonly Entry[] = []): void {
     this.#unreadable.reset(unreadable);
     this.#items = SortedMap.of(items, ({ key }) => key);
-    this.#forgetAnswers();
+    this.#invalidateResults();
     this.#history = this.#historySince(revision);
     this.#holding.load(items);
     this.stats.bytes = this.#holding.bytes;
@@ -129,7 +129,7 @@ export class ResourceCache implements ObjectSource {
     const previous = this.#items.get(stored.key);
     this.#unreadable.delete(stored.key);
     if (stored.unreadable) {
-      this.#lose(stored, previous);
+      this.#applyUndecodable(stored, previous);
       return;
     }
     let change: Change;
@@ -141,14 +141,14 @@ export class ResourceCache implements ObjectSource {
       const { key, value, revision, created } = stored;
       const decoded = tryDecode(() => this.read({ key, value, revision, created }));
       if ("error" in decoded) {
-        this.#lose(stored, previous);
+        this.#applyUndecodable(stored, previous);
         return;
       }
       const { item } = decoded;
       change = new Change(revision, item, this.#replace(key, previous, item), false);
     }
     this.stats.events++;
-    this.#forgetAnswers();
+    this.#invalidateResults();
     this.#history.append(change);
     this.#watching.apply(change);
   }
@@ -170,30 +170,30 @@ export class ResourceCache implements ObjectSource {
   }
 
   /** Handles a change that cannot be decoded: watchers are ended, since it cannot be delivered. */
-  #lose({ key, revision }: StoreChange, previous: CachedObject | undefined): void {
+  #applyUndecodable({ key, revision }: StoreChange, previous: CachedObject | undefined): void {
     this.#unreadable.add(key, revision);
     this.stats.events++;
     this.stats.unreadable++;
     this.#items.delete(key);
     if (previous) this.#holding.replace(previous, undefined);
-    this.#forgetAnswers();
+    this.#invalidateResults();
     this.#history = this.#historySince(revision);
     this.#watching.end();
   }
 
   /** Retries objects that could not be decoded; returns true when none are left. */
   async retryUnreadable(): Promise<boolean> {
-    await this.#readable(this.prefix).catch(() => undefined);
+    await this.#ensureReadable(this.prefix).catch(() => undefined);
     return this.#unreadable.size === 0;
   }
 
   /** Throws while an object below the prefix, or with that key, cannot be decoded. */
-  async #readable(prefix: string): Promise<void> {
+  async #ensureReadable(prefix: string): Promise<void> {
     await this.#unreadable.retry(prefix, (entry) => {
       const item = this.#holding.hold(this.read(entry));
       this.#items.set(entry.key, item);
       this.#holding.replace(undefined, item);
-      this.#forgetAnswers();
+      this.#invalidateResults();
     });
   }
 
@@ -238,13 +238,13 @@ export class ResourceCache implements ObjectSource {
   }
 
   async get(key: string, freshness: Freshness): Promise<CachedObject | undefined> {
-    if (this.#unreadable.has(this.prefix + key)) await this.#readable(this.prefix + key);
+    if (this.#unreadable.has(this.prefix + key)) await this.#ensureReadable(this.prefix + key);
     if (freshness.at !== "exactly") {
-      await this.#fresh(freshness);
+      await this.#waitUntilFresh(freshness);
       const item = this.#items.get(this.prefix + key);
       return item && loaded(item);
     }
-    await this.#kept(freshness.revision);
+    await this.#ensureKept(freshness.revision);
     const later = this.#since(freshness.revision);
     if (later) {
       const item = new SnapshotView(this.#items, later).get(this.prefix + key);
@@ -258,7 +258,7 @@ export class ResourceCache implements ObjectSource {
    * Checks that the store still has a revision, regardless of the history: a compacted or future revision
    * fails the same way on every server.
    */
-  async #kept(revision: Revision): Promise<void> {
+  async #ensureKept(revision: Revision): Promise<void> {
     await this.#feed.store.read({ key: this.prefix }, revision);
     await this.#feed.reached(revision).catch(unlessBehind);
   }
@@ -277,9 +277,9 @@ export class ResourceCache implements ObjectSource {
    */
   async list(query: ListQuery): Promise<ListResult> {
     const { freshness } = query;
-    await this.#readable(this.prefix + query.below);
+    await this.#ensureReadable(this.prefix + query.below);
     if (freshness.at === "exactly") {
-      await this.#kept(freshness.revision);
+      await this.#ensureKept(freshness.revision);
       const later = this.#since(freshness.revision);
       if (!later) {
         const { store } = this.#feed;
@@ -297,10 +297,10 @@ export class ResourceCache implements ObjectSource {
       return { ...page, ...(await this.#holding.give(page.items, query.caller)) };
     }
     await this.#indexed(query);
-    await this.#fresh(freshness);
+    await this.#waitUntilFresh(freshness);
     const revision = this.revision();
-    const question = questionOf(query);
-    const known = this.#answers.get(question);
+    const queryText = queryKey(query);
+    const known = this.#results.get(queryText);
     const items = known?.items.deref();
     this.stats.lists++;
     if (known && items) {
@@ -314,8 +314,8 @@ export class ResourceCache implements ObjectSource {
     this.stats.returned += made.length;
     if (changes !== this.#changes || lent?.length || isForOneAnswer(made[0]))
       return { revision, ...given, ...rest };
-    if (this.#answers.size >= mostAnswers) this.#answers.delete(this.#answers.keys().next().value!);
-    this.#answers.set(question, { items: new WeakRef(made), rest });
+    if (this.#results.size >= maxCachedResults) this.#results.delete(this.#results.keys().next().value!);
+    this.#results.set(queryText, { items: new WeakRef(made), rest });
     return { revision, items: made, ...rest };
   }
 
@@ -329,17 +329,17 @@ export class ResourceCache implements ObjectSource {
     }
     this.stats.indexLists++;
     this.stats.fetched += candidates.length;
-    const { page: found } = await picked(candidates, query, query.limit ?? Infinity);
+    const { page: found } = await selectMatching(candidates, query, query.limit ?? Infinity);
     const last = query.limit === undefined ? undefined : found[query.limit - 1];
     if (!last || this.#items.count(this.prefix + query.below, last.key) === 0)
       return { revision, items: found };
     return { revision, items: found, next: last.key.slice(this.prefix.length) };
   }
 
-  #forgetAnswers(): void {
+  #invalidateResults(): void {
     this.#changes++;
     this.#state = undefined;
-    if (this.#answers.size > 0) this.#answers.clear();
+    if (this.#results.size > 0) this.#results.clear();
   }
 
   async watch(query: WatchQuery, watcher: FrameSink): Promise<void> {
@@ -352,18 +352,18 @@ export class ResourceCache implements ObjectSource {
     };
     let revision: Revision;
     if (from === "state") {
-      await this.#readable(this.prefix + query.below);
+      await this.#ensureReadable(this.prefix + query.below);
       await this.#indexed(query);
-      await this.#fresh({ at: "latest" });
+      await this.#waitUntilFresh({ at: "latest" });
       revision = this.revision();
       const history = this.#history;
-      await this.#tellState(watching, query);
+      await this.#sendState(watching, query);
       if (history !== this.#history && !signal.aborted) {
         watcher.ended();
         return;
       }
     } else {
-      if (from === "now") await this.#fresh({ at: "latest" });
+      if (from === "now") await this.#waitUntilFresh({ at: "latest" });
       revision = from === "now" ? this.revision() : from;
     }
     if (!this.#history.after(revision)) {
@@ -371,16 +371,16 @@ export class ResourceCache implements ObjectSource {
       watcher.ended();
       return;
     }
-    await this.#join(watching, revision, signal);
+    await this.#catchUp(watching, revision, signal);
   }
 
   /** Sends the current objects in batches, in key order. */
-  async #tellState({ prefix, selector, watcher }: Watching, query: WatchQuery): Promise<void> {
+  async #sendState({ prefix, selector, watcher }: Watching, query: WatchQuery): Promise<void> {
     const candidates = this.#candidates(query);
     const items = selector.everything
       ? this.#everythingBelow(prefix)
       : candidates
-        ? (await picked(candidates, query, Infinity)).page
+        ? (await selectMatching(candidates, query, Infinity)).page
         : (await pageOf(this.#items, this.prefix, query, 0)).items;
     this.stats.initialEvents += items.length;
     let part: Frame[] = [];
@@ -388,7 +388,7 @@ export class ResourceCache implements ObjectSource {
     for (const [at, item] of items.entries()) {
       part.push(new Frame("ADDED", item));
       bytes += item.line.length;
-      if (at + 1 < items.length && part.length < partFrames && bytes < partBytes) continue;
+      if (at + 1 < items.length && part.length < batchFrames && bytes < batchBytes) continue;
       watcher.deliver(part);
       part = [];
       bytes = 0;
@@ -407,7 +407,7 @@ export class ResourceCache implements ObjectSource {
   }
 
   /** Delivers the changes after `revision` in batches until the watcher has caught up with the cache. */
-  async #join(watching: Watching, revision: Revision, signal: AbortSignal): Promise<void> {
+  async #catchUp(watching: Watching, revision: Revision, signal: AbortSignal): Promise<void> {
     const { watcher } = watching;
     const history = this.#history;
     for (let from = revision; !signal.aborted;) {
@@ -419,7 +419,7 @@ export class ResourceCache implements ObjectSource {
       let end: number;
       let frames: readonly Frame[];
       try {
-        end = partOf(missed);
+        end = batchEnd(missed);
         frames = missed.slice(0, end).flatMap((change) => frameFor(change, watching) ?? []);
       } catch (error) {
         // An object that stays in the store has been compacted meanwhile.
@@ -441,7 +441,7 @@ export class ResourceCache implements ObjectSource {
 
   /** Prepares indexes before the revision of the response is determined, since building one takes a while. */
   async #indexed({ selector, below }: Pick<ListQuery, "selector" | "below">): Promise<void> {
-    if (!selector.exact || asksForName(selector, below)) return;
+    if (!selector.exact || selectsName(selector, below)) return;
     await this.#holding.ready(selector, () => this.#everythingBelow(this.prefix));
   }
 
@@ -454,7 +454,7 @@ export class ResourceCache implements ObjectSource {
     const within = ({ key }: CachedObject): boolean =>
       key.startsWith(prefix) && (after === undefined || key > after);
     const { exact } = selector;
-    if (asksForName(selector, query.below)) {
+    if (selectsName(selector, query.below)) {
       const item = this.#items.get(prefix + exact!.value);
       return item && within(item) ? [item] : [];
     }
@@ -466,7 +466,7 @@ export class ResourceCache implements ObjectSource {
   }
 
   /** Waits for the requested freshness. Callers read the revision afterwards, since it may be newer still. */
-  async #fresh(freshness: Exclude<Freshness, { at: "exactly" }>): Promise<void> {
+  async #waitUntilFresh(freshness: Exclude<Freshness, { at: "exactly" }>): Promise<void> {
     if (freshness.at === "latest") await this.#feed.current();
     else if (freshness.at === "notOlderThan") await this.#feed.reached(freshness.revision);
   }
@@ -477,18 +477,18 @@ function unlessBehind(error: unknown): void {
 }
 
 /** Reports whether the selector determines the key: an exact name in a known namespace. */
-const asksForName = ({ exact }: Selector, below: string): boolean =>
+const selectsName = ({ exact }: Selector, below: string): boolean =>
   exact?.of === "field" && exact.key === "metadata.name" && below !== "";
 
 /** Returns a key that is equal for queries with equal results. */
-const questionOf = ({ below, limit, after, selector: { labels, fields } }: ListQuery): string =>
+const queryKey = ({ below, limit, after, selector: { labels, fields } }: ListQuery): string =>
   JSON.stringify([below, limit, after, labels, fields]);
 
 /** Returns where to cut a batch: changes of one revision stay together, or resuming after it would lose some. */
-function partOf(changes: readonly Change[]): number {
+function batchEnd(changes: readonly Change[]): number {
   let bytes = 0;
   for (let at = 0; at < changes.length; at++) {
-    if ((at >= partFrames || bytes >= partBytes) && changes[at]!.revision !== changes[at - 1]!.revision)
+    if ((at >= batchFrames || bytes >= batchBytes) && changes[at]!.revision !== changes[at - 1]!.revision)
       return at;
     bytes += changes[at]!.item.line.length;
   }

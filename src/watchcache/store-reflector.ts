@@ -51,7 +51,7 @@ export class StoreReflector implements Reflector {
   readonly #loading = new Map<ResourceCache, StoreChange[]>();
   /** Revision at which an added cache was loaded; it may be ahead of the watch. */
   readonly #loadedAt = new WeakMap<ResourceCache, Revision>();
-  readonly #waiting: { readonly revision: Revision; readonly resolve: () => void }[] = [];
+  readonly #waiters: { readonly revision: Revision; readonly resolve: () => void }[] = [];
   #revision: Revision = 0;
   #running: Promise<void> | undefined;
   #ready = false;
@@ -144,7 +144,7 @@ export class StoreReflector implements Reflector {
   async current(): Promise<Revision> {
     const known = this.#revision;
     const revision = await this.store.progress();
-    if (revision < known) this.#setBack(known, revision);
+    if (revision < known) this.#handleRollback(known, revision);
     if (revision > this.#revision) await this.reached(revision);
     return this.#revision;
   }
@@ -153,7 +153,7 @@ export class StoreReflector implements Reflector {
    * Handles a store whose revision went backwards: it was restored from an older state, which invalidates all
    * caches.
    */
-  #setBack(from: Revision, to: Revision): void {
+  #handleRollback(from: Revision, to: Revision): void {
     if (this.#revision < from) return;
     this.#revision = 0;
     this.#following?.abort(
@@ -165,14 +165,14 @@ export class StoreReflector implements Reflector {
     if (revision <= this.#revision) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     const waiting = { revision, resolve };
-    this.#waiting.push(waiting);
-    const giveUp = this.#options.clock.after(this.#options.patienceMilliseconds ?? 3000, resolve);
+    this.#waiters.push(waiting);
+    const cancelTimeout = this.#options.clock.after(this.#options.patienceMilliseconds ?? 3000, resolve);
     // A failing store is irrelevant here: the wait times out.
     this.store.progress().catch(() => undefined);
     await promise;
-    giveUp();
-    const at = this.#waiting.indexOf(waiting);
-    if (at >= 0) this.#waiting.splice(at, 1);
+    cancelTimeout();
+    const at = this.#waiters.indexOf(waiting);
+    if (at >= 0) this.#waiters.splice(at, 1);
     if (revision > this.#revision) throw new RevisionTimeout(revision, this.#revision);
   }
 
@@ -245,7 +245,7 @@ export class StoreReflector implements Reflector {
       this.#loadedAt.delete(cache);
       this.#reset(cache, found, at);
     }
-    this.#arrive(at);
+    this.#advance(at);
   }
 
   #reset(cache: ResourceCache, { items, unreadable }: Loaded, at: Revision): void {
@@ -283,14 +283,14 @@ export class StoreReflector implements Reflector {
       cache.apply(change);
       touched.add(cache);
     }
-    this.#arrive(batch.through);
+    this.#advance(batch.through);
     for (const cache of touched) cache.flush();
   }
 
-  #arrive(revision: Revision): void {
+  #advance(revision: Revision): void {
     if (revision > this.#revision) this.#revision = revision;
-    if (this.#waiting.length === 0) return;
-    for (const waiting of this.#waiting.filter((item) => item.revision <= this.#revision)) waiting.resolve();
+    if (this.#waiters.length === 0) return;
+    for (const waiting of this.#waiters.filter((item) => item.revision <= this.#revision)) waiting.resolve();
   }
 
   /**

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Compacted, openMemory } from "#store";
 import { encodedThing, prefix, readThing } from "./source.fixture.ts";
-import { StoredObjects, inOrderOf } from "./stored-object.ts";
+import { StoredObjects, sortedByRevision } from "./stored-object.ts";
 
 async function stored(budgetBytes?: number) {
   const store = await openMemory();
@@ -93,7 +93,7 @@ for (const [name, scale] of [
     const { objects } = await stored();
     const items = [5, 3, 9, 1].map((revision) => objects.at(String(revision), revision * scale));
     assert.deepEqual(
-      inOrderOf(items).map(({ key }) => key),
+      sortedByRevision(items).map(({ key }) => key),
       ["1", "3", "5", "9"],
     );
   });

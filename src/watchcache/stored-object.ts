@@ -4,7 +4,7 @@ import { Compacted, type Lend, type LocalValues, type Revision } from "#store";
 import type { CachedObject } from "./cached-object.ts";
 import type { Reader } from "./resource-cache.ts";
 
-const usualBudgetBytes = 32 * 1024 * 1024;
+const defaultBudgetBytes = 32 * 1024 * 1024;
 
 export class StoredObjects {
   readonly #prefix: string;
@@ -20,7 +20,7 @@ export class StoredObjects {
   bytes = 0;
 
   /** The rest of a key after `prefix` is a namespace and a name. */
-  constructor(prefix: string, values: LocalValues, read: Reader, budgetBytes = usualBudgetBytes) {
+  constructor(prefix: string, values: LocalValues, read: Reader, budgetBytes = defaultBudgetBytes) {
     this.#prefix = prefix;
     this.#values = values;
     this.#read = read;
@@ -42,7 +42,7 @@ export class StoredObjects {
 
   /** Drops the bytes of an object that has been replaced or deleted. */
   release(stored: StoredObject): void {
-    if (this.#letGo(stored)) this.#released++;
+    if (this.#evict(stored)) this.#released++;
   }
 
   /** Returns the namespace in a key. */
@@ -52,7 +52,7 @@ export class StoredObjects {
 
   /** Reads the bytes and caches them. */
   load(stored: StoredObject): CachedObject {
-    return this.#take(stored, this.#values.value(stored.revision));
+    return this.#cacheDecoded(stored, this.#values.value(stored.revision));
   }
 
   /** Loads several objects at once, in order. */
@@ -60,7 +60,9 @@ export class StoredObjects {
     const absent = items.filter((item) => item instanceof StoredObject && !item.loaded);
     const values = this.#values.values(absent.map(({ revision }) => revision));
     return items.map((item) =>
-      item instanceof StoredObject ? (item.loaded ?? this.#take(item, values.get(item.revision))) : item,
+      item instanceof StoredObject
+        ? (item.loaded ?? this.#cacheDecoded(item, values.get(item.revision)))
+        : item,
     );
   }
 
@@ -76,19 +78,19 @@ export class StoredObjects {
     );
     return items.map((item) =>
       item instanceof StoredObject
-        ? (item.loaded ?? this.#made(item, values.get(item.revision), "one answer"))
+        ? (item.loaded ?? this.#decode(item, values.get(item.revision), "one answer"))
         : item,
     );
   }
 
-  #take(stored: StoredObject, value: Uint8Array | undefined): CachedObject {
-    const item = this.#made(stored, value);
+  #cacheDecoded(stored: StoredObject, value: Uint8Array | undefined): CachedObject {
+    const item = this.#decode(stored, value);
     stored.loaded = item;
     this.#keep(stored, item);
     return item;
   }
 
-  #made({ key, revision }: StoredObject, value: Uint8Array | undefined, use?: "one answer"): CachedObject {
+  #decode({ key, revision }: StoredObject, value: Uint8Array | undefined, use?: "one answer"): CachedObject {
     // It was deleted or replaced, and the revision has been compacted.
     if (!value) throw new Compacted(revision + 1);
     return this.#read({ key, revision, value, created: revision }, use);
@@ -100,7 +102,7 @@ export class StoredObjects {
     while (this.#first < this.#loaded.length - 1) {
       const oldest = this.#loaded[this.#first]!;
       if (oldest.loaded && this.bytes <= this.#budgetBytes) break;
-      if (!this.#letGo(oldest)) this.#released--;
+      if (!this.#evict(oldest)) this.#released--;
       this.#loaded[this.#first++] = undefined;
     }
     const unused = this.#first + this.#released;
@@ -111,7 +113,7 @@ export class StoredObjects {
     }
   }
 
-  #letGo(stored: StoredObject): boolean {
+  #evict(stored: StoredObject): boolean {
     if (!stored.loaded) return false;
     this.bytes -= stored.loaded.line.length;
     stored.loaded = undefined;
@@ -173,7 +175,7 @@ export const loaded = (item: CachedObject): CachedObject =>
   item instanceof StoredObject ? item.load() : item;
 
 /** Returns objects in order of revision. Numbers sort much faster than with a comparison function. */
-export function inOrderOf(items: readonly CachedObject[]): CachedObject[] {
+export function sortedByRevision(items: readonly CachedObject[]): CachedObject[] {
   const count = items.length;
   const largest = items.reduce((most, { revision }) => Math.max(most, revision), 0);
   if (largest * count > Number.MAX_SAFE_INTEGER / 2) return items.toSorted((a, b) => a.revision - b.revision);

@@ -4,7 +4,7 @@ import { requestedOrganizations } from "#authn";
 import type { Authorizer } from "#authz";
 import { dialects, groupName } from "#dialect";
 import type { AdmissionAttributes } from "../attributes.ts";
-import { attemptOf, orCode } from "../attributes.fixture.ts";
+import { attributesOf, resultOrCode } from "../attributes.fixture.ts";
 import { certificatePlugins } from "./certificates.ts";
 
 // Requests O=system:masters, O=dev, CN=x; its key was not kept.
@@ -46,7 +46,7 @@ async function outcome(
   authorizer: Authorizer,
   more: Partial<AdmissionAttributes>,
 ): Promise<string> {
-  const attributes = attemptOf({
+  const attributes = attributesOf({
     operation: "UPDATE",
     resource: { group, version: "v1", resource: "certificatesigningrequests" },
     kind: { group, version: "v1", kind: "CertificateSigningRequest" },
@@ -54,7 +54,7 @@ async function outcome(
     name: "r",
     ...more,
   });
-  return await orCode(async () => {
+  return await resultOrCode(async () => {
     await certificatePlugins(dialect, authorizer).find(({ name }) => name === plugin)!.validate!(attributes);
     return "allowed";
   });

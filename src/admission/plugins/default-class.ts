@@ -46,11 +46,22 @@ export function defaultIngressClass(
   };
 }
 
-function newest<C extends Class>(classes: readonly C[], marks: readonly string[]): C | undefined {
-  const born = ({ metadata }: C): string => metadata.creationTimestamp ?? "";
+function newest<C extends Class>(
+  classes: readonly C[],
+  defaultAnnotations: readonly string[],
+): C | undefined {
+  const createdAt = ({ metadata }: C): string => metadata.creationTimestamp ?? "";
   return classes
-    .filter(({ metadata }) => marks.some((mark) => metadata.annotations?.[mark] === "true"))
+    .filter(({ metadata }) =>
+      defaultAnnotations.some((annotation) => metadata.annotations?.[annotation] === "true"),
+    )
     .toSorted((a, b) =>
-      born(a) === born(b) ? (a.metadata.name! < b.metadata.name! ? -1 : 1) : born(a) > born(b) ? -1 : 1,
+      createdAt(a) === createdAt(b)
+        ? a.metadata.name! < b.metadata.name!
+          ? -1
+          : 1
+        : createdAt(a) > createdAt(b)
+          ? -1
+          : 1,
     )[0];
 }

@@ -2,17 +2,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { virtualClock } from "#base";
 import type { AdmissionAttributes } from "../attributes.ts";
-import { attemptOf, orCode } from "../attributes.fixture.ts";
+import { attributesOf, resultOrCode } from "../attributes.fixture.ts";
 import { type EventLimit, eventRateLimit } from "./event-rate-limit.ts";
 
 const limit = (type: EventLimit["type"], burst = 1): EventLimit => ({
   type,
   perSecond: 1,
   burst,
-  mostKeys: 10,
+  maxKeys: 10,
 });
 const event = (given: Partial<AdmissionAttributes> = {}): AdmissionAttributes =>
-  attemptOf({
+  attributesOf({
     resource: { group: "", version: "v1", resource: "events" },
     object: { regarding: { name: "p" }, deprecatedSource: { component: "c" } },
     ...given,
@@ -23,7 +23,7 @@ const harness = (...limits: EventLimit[]) => {
   return {
     clock,
     write: (given?: Partial<AdmissionAttributes>) =>
-      orCode(async () => (await plugin.validate!(event(given))).length),
+      resultOrCode(async () => (await plugin.validate!(event(given))).length),
   };
 };
 

@@ -7,7 +7,7 @@ export interface EventLimit {
   readonly perSecond: number;
   readonly burst: number;
   /** Maximum number of keys; the least recently used one is evicted. */
-  readonly mostKeys: number;
+  readonly maxKeys: number;
 }
 
 /** Every limit is charged, even when another one refuses the event. */
@@ -59,14 +59,14 @@ function keyOf(type: EventLimit["type"], { namespace, user, object }: AdmissionA
 }
 
 /** Token buckets by key, refilled at the limit's rate. */
-function bucketsOf({ perSecond, burst, mostKeys }: EventLimit, clock: Clock): (key: string) => boolean {
+function bucketsOf({ perSecond, burst, maxKeys }: EventLimit, clock: Clock): (key: string) => boolean {
   const known = new Map<string, { tokens: number; at: number }>();
   return (key) => {
     const now = clock.now();
     const bucket = known.get(key) ?? { tokens: burst, at: now };
     known.delete(key);
     known.set(key, bucket);
-    if (known.size > mostKeys) known.delete(known.keys().next().value!);
+    if (known.size > maxKeys) known.delete(known.keys().next().value!);
     bucket.tokens = Math.min(burst, bucket.tokens + ((now - bucket.at) / 1000) * perSecond);
     bucket.at = now;
     if (bucket.tokens < 1) return false;

@@ -5,10 +5,10 @@ import type { Authorizer } from "#authz";
 import { badRequest } from "#base";
 import { dialects } from "#dialect";
 import type { AdmissionPlugin, AdmissionAttributes } from "../attributes.ts";
-import { attemptOf, orCode } from "../attributes.fixture.ts";
+import { attributesOf, resultOrCode } from "../attributes.fixture.ts";
 import { alwaysDeny, denyServiceExternalIPs, ownerReferencesPermission } from "./denials.ts";
 import { namespaceAutoProvision, namespaceExists } from "./namespace-existence.ts";
-import { podNodeSelector, podTolerationRestriction } from "./namespace-wishes.ts";
+import { podNodeSelector, podTolerationRestriction } from "./namespace-annotations.ts";
 import {
   alwaysPullImages,
   extendedResourceToleration,
@@ -24,8 +24,8 @@ async function outcome(
   plugin: AdmissionPlugin,
   given: Partial<AdmissionAttributes>,
 ): Promise<Record<string, unknown> | string> {
-  const attributes = attemptOf(given);
-  return await orCode(async () => {
+  const attributes = attributesOf(given);
+  return await resultOrCode(async () => {
     await plugin.mutate?.(attributes);
     await plugin.validate?.(attributes);
     return (attributes.object?.["spec"] ?? {}) as Record<string, unknown>;
@@ -195,7 +195,7 @@ test("the refusal contains the reason of the authorizer", async () => {
     authorizer: { ...allowing(), decide: () => ({ verdict: "no opinion", reason: "RBAC: no" }) },
     resourcesOf: () => [{ group: "apps", version: "v1", resource: "deployments", namespaced: true }],
   });
-  const attempt = attemptOf({ object: owned(owner(true)) });
+  const attempt = attributesOf({ object: owned(owner(true)) });
   await assert.rejects(
     async () => plugin.validate!(attempt),
     /you can't set finalizers on: RBAC: no, <nil>$/,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type ApiError, virtualClock } from "#base";
 import { dialects } from "#dialect";
-import { attemptOf, orCode } from "../attributes.fixture.ts";
+import { attributesOf, resultOrCode } from "../attributes.fixture.ts";
 import { imagePolicyWebhook } from "./image-policy-webhook.ts";
 
 const dialect = dialects.orch;
@@ -39,9 +39,9 @@ function harness(status: object | Error, defaultAllow = false) {
   };
   const ask = async (subresource = "") => {
     const annotate = (key: string, value: string): void => void (notes[key] = value);
-    return (await plugin.validate!(attemptOf({ object: pod, subresource, annotate }))).length;
+    return (await plugin.validate!(attributesOf({ object: pod, subresource, annotate }))).length;
   };
-  const run = (subresource = "") => orCode(() => ask(subresource));
+  const run = (subresource = "") => resultOrCode(() => ask(subresource));
   return { ask, run, pod, sent, notes, clock };
 }
 

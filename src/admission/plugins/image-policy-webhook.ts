@@ -22,29 +22,29 @@ interface ReviewStatus {
   readonly auditAnnotations?: Readonly<Record<string, unknown>>;
 }
 
-const mostKept = 1024;
+const maxCached = 1024;
 
 export function imagePolicyWebhook(options: ImagePolicyOptions): AdmissionPlugin {
   const { webhook, dialect, clock, defaultAllow, onError } = options;
   const apiVersion = apiVersionOf(dialect, { group: "imagepolicy", branded: true, version: "v1alpha1" });
   const prefix = `imagepolicywebhook.image-policy.${dialect.wire.groupSuffix}/`;
-  const kept = new Map<string, { readonly status: ReviewStatus; readonly until: number }>();
-  const keep = (spec: string, status: ReviewStatus): void => {
+  const cache = new Map<string, { readonly status: ReviewStatus; readonly until: number }>();
+  const cacheStatus = (spec: string, status: ReviewStatus): void => {
     const milliseconds = status.allowed === true ? options.allowMilliseconds : options.denyMilliseconds;
     if (milliseconds <= 0) return;
-    kept.set(spec, { status, until: clock.now() + milliseconds });
-    if (kept.size > mostKept) kept.delete(kept.keys().next().value!);
+    cache.set(spec, { status, until: clock.now() + milliseconds });
+    if (cache.size > maxCached) cache.delete(cache.keys().next().value!);
   };
-  const ask = async (spec: string): Promise<ReviewStatus> => {
-    const known = kept.get(spec);
+  const fetchStatus = async (spec: string): Promise<ReviewStatus> => {
+    const known = cache.get(spec);
     if (known && known.until > clock.now()) return known.status;
-    kept.delete(spec);
+    cache.delete(spec);
     const review = `{"kind":"ImageReview","apiVersion":"${apiVersion}","metadata":{"creationTimestamp":null},"spec":${spec},"status":{"allowed":false}}`;
     const answer = webhookAnswer(await webhook.post(review), { kind: "ImageReview", apiVersion }) as {
       readonly status?: ReviewStatus;
     };
     const status = answer.status ?? {};
-    keep(spec, status);
+    cacheStatus(spec, status);
     return status;
   };
   return {
@@ -56,7 +56,7 @@ export function imagePolicyWebhook(options: ImagePolicyOptions): AdmissionPlugin
       if (spec === undefined) return [];
       let status: ReviewStatus;
       try {
-        status = await ask(JSON.stringify(spec));
+        status = await fetchStatus(JSON.stringify(spec));
       } catch (error) {
         onError(error as Error);
         if (!defaultAllow) throw refusalOf(error as Error, attributes);
@@ -93,8 +93,8 @@ function specOf(attributes: AdmissionAttributes, dialect: Dialect): object | und
     subresource === ""
       ? [...(spec.containers ?? []), ...(spec.initContainers ?? [])]
       : (spec.ephemeralContainers ?? []);
-  const mine = `.image-policy.${dialect.wire.groupSuffix}/`;
-  const annotations = Object.entries(metadata.annotations ?? {}).filter(([key]) => key.includes(mine));
+  const addressed = `.image-policy.${dialect.wire.groupSuffix}/`;
+  const annotations = Object.entries(metadata.annotations ?? {}).filter(([key]) => key.includes(addressed));
   return {
     ...(containers.length > 0 && {
       containers: containers.map(({ image }) => ({ ...(image && { image }) })),

@@ -30,12 +30,12 @@ export function limitRanger(
   { names }: Dialect,
   rangesIn: (namespace: string) => Promise<readonly LimitRange[]>,
 ): AdmissionPlugin {
-  const concerned = ({ operation, resource, subresource }: AdmissionAttributes): boolean =>
+  const applies = ({ operation, resource, subresource }: AdmissionAttributes): boolean =>
     resource.group === "" &&
     !subresource &&
     (resource.resource === "persistentvolumeclaims" ||
       (resource.resource === "pods" && operation === "CREATE"));
-  const goes = ({ oldObject }: AdmissionAttributes): boolean =>
+  const isBeingDeleted = ({ oldObject }: AdmissionAttributes): boolean =>
     (oldObject as { metadata?: { deletionTimestamp?: string } } | undefined)?.metadata?.deletionTimestamp !==
     undefined;
   return {
@@ -43,17 +43,19 @@ export function limitRanger(
     handles: ["CREATE", "UPDATE"],
     resources: ["pods", "persistentvolumeclaims"],
     mutate: async (attributes) => {
-      if (attributes.resource.resource !== "pods" || !concerned(attributes)) return;
+      if (attributes.resource.resource !== "pods" || !applies(attributes)) return;
       const ranges = await rangesIn(attributes.namespace);
       attributes.state.set(applied, ranges);
       for (const range of ranges) fillIn(typed<Pod>(attributes.object), range, names.annotations.limitRanger);
     },
     validate: async (attributes) => {
-      if (!concerned(attributes) || goes(attributes)) return [];
-      const look = attributes.resource.resource === "pods" ? podProblems : claimProblems;
+      if (!applies(attributes) || isBeingDeleted(attributes)) return [];
+      const problemsOf = attributes.resource.resource === "pods" ? podProblems : claimProblems;
       const ranges = attributes.state.get(applied) ?? (await rangesIn(attributes.namespace));
       for (const { spec } of ranges) {
-        const found = [...new Set(spec.limits?.flatMap((item) => look(item, attributes.object as never)))];
+        const found = [
+          ...new Set(spec.limits?.flatMap((item) => problemsOf(item, attributes.object as never))),
+        ];
         if (found.length > 0)
           throw forbidden(
             attributes.resource,
@@ -71,7 +73,7 @@ function fillIn(pod: Pod, { spec }: LimitRange, annotation: string): void {
   const ofContainers = (spec.limits ?? []).filter(({ type }) => type === "Container");
   const limits: Amounts = Object.assign({}, ...ofContainers.map((item) => item.default));
   const requests: Amounts = Object.assign({}, ...ofContainers.map((item) => item.defaultRequest));
-  const said = [
+  const filled = [
     ...(pod.spec.containers ?? []).flatMap((container) =>
       fillContainer(container, limits, requests, "container"),
     ),
@@ -79,10 +81,10 @@ function fillIn(pod: Pod, { spec }: LimitRange, annotation: string): void {
       fillContainer(container, limits, requests, "init container"),
     ),
   ];
-  if (said.length > 0)
+  if (filled.length > 0)
     pod.metadata.annotations = {
       ...pod.metadata.annotations,
-      [annotation]: `LimitRanger plugin set: ${said.join("; ")}`,
+      [annotation]: `LimitRanger plugin set: ${filled.join("; ")}`,
     };
 }
 
@@ -124,8 +126,8 @@ function claimProblems(item: LimitRangeItem, { spec }: PersistentVolumeClaim): s
   if (item.type !== "PersistentVolumeClaim") return [];
   const requests = spec.resources.requests ?? {};
   return [
-    ...each(item.min, (name, least) => tooLittle(item.type, name, least, requests, {})),
-    ...each(item.max, (name, most) => askedTooMuch(item.type, name, most, requests)),
+    ...each(item.min, (name, least) => belowMinimum(item.type, name, least, requests, {})),
+    ...each(item.max, (name, most) => requestAboveMaximum(item.type, name, most, requests)),
   ];
 }
 
@@ -134,20 +136,20 @@ const problems = (
   requests: Amounts,
   limits: Amounts,
 ): string[] => [
-  ...each(min, (name, least) => tooLittle(type, name, least, requests, limits)),
-  ...each(max, (name, most) => tooMuch(type, name, most, requests, limits)),
-  ...each(maxLimitRequestRatio, (name, most) => tooWide(type, name, most, requests, limits)),
+  ...each(min, (name, least) => belowMinimum(type, name, least, requests, limits)),
+  ...each(max, (name, most) => aboveMaximum(type, name, most, requests, limits)),
+  ...each(maxLimitRequestRatio, (name, most) => ratioExceeded(type, name, most, requests, limits)),
 ];
 
 const each = (
   amounts: Amounts | undefined,
-  look: (name: string, amount: string) => string | undefined,
-): string[] => Object.entries(amounts ?? {}).flatMap(([name, amount]) => look(name, amount) ?? []);
+  problemsOf: (name: string, amount: string) => string | undefined,
+): string[] => Object.entries(amounts ?? {}).flatMap(([name, amount]) => problemsOf(name, amount) ?? []);
 
 const order = (a: string, b: string): number => compareQuantity(thousandths(a), thousandths(b));
 const thousandths = (text: string): Quantity => quantityOf(scaledValue(parseQuantity(text), -3), -3);
 
-function tooLittle(
+function belowMinimum(
   type: string,
   name: string,
   least: string,
@@ -161,14 +163,19 @@ function tooLittle(
   return limit !== undefined && order(limit, least) < 0 ? `${rule}, but limit is ${limit}` : undefined;
 }
 
-function askedTooMuch(type: string, name: string, most: string, requests: Amounts): string | undefined {
+function requestAboveMaximum(
+  type: string,
+  name: string,
+  most: string,
+  requests: Amounts,
+): string | undefined {
   const request = requests[name];
   const rule = `maximum ${name} usage per ${type} is ${most}`;
   if (request === undefined) return `${rule}.  No request is specified`;
   return order(request, most) > 0 ? `${rule}, but request is ${request}` : undefined;
 }
 
-function tooMuch(
+function aboveMaximum(
   type: string,
   name: string,
   most: string,
@@ -182,7 +189,7 @@ function tooMuch(
   return request !== undefined && order(request, most) > 0 ? `${rule}, but request is ${request}` : undefined;
 }
 
-function tooWide(
+function ratioExceeded(
   type: string,
   name: string,
   most: string,

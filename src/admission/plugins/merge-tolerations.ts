@@ -32,9 +32,9 @@ export class Coverage {
   readonly #texts = new Set<string>();
 
   add(toleration: Toleration): void {
-    const text = textOf(toleration);
+    const text = tolerationText(toleration);
     this.#texts.add(text);
-    const place = placeOf(toleration.key ?? "", conditionOf(toleration), toleration.effect ?? "");
+    const place = entryKey(toleration.key ?? "", conditionOf(toleration), toleration.effect ?? "");
     const own = {
       seconds: toleration.effect === "NoExecute" ? (toleration.tolerationSeconds ?? Infinity) : Infinity,
       text,
@@ -48,16 +48,16 @@ export class Coverage {
 
   /** Reports whether an indexed toleration covers the given one: an equal one, or a wider one. */
   covers(toleration: Toleration, by: "any" | "by others" = "any"): boolean {
-    const text = textOf(toleration);
+    const text = tolerationText(toleration);
     if (by === "any" && this.#texts.has(text)) return true;
     const { key = "", operator, value = "", effect = "", tolerationSeconds = Infinity } = toleration;
     const places = [
-      placeOf(key, exists, ""),
-      placeOf(key, exists, effect),
-      placeOf("", exists, ""),
-      placeOf("", exists, effect),
+      entryKey(key, exists, ""),
+      entryKey(key, exists, effect),
+      entryKey("", exists, ""),
+      entryKey("", exists, effect),
     ];
-    if (operator === "Equal") places.push(placeOf(key, `=${value}`, ""), placeOf(key, `=${value}`, effect));
+    if (operator === "Equal") places.push(entryKey(key, `=${value}`, ""), entryKey(key, `=${value}`, effect));
     return places.some((place) =>
       this.#places.get(place)?.some((wide) => wide.text !== text && wide.seconds >= tolerationSeconds),
     );
@@ -65,9 +65,9 @@ export class Coverage {
 }
 
 const exists = "exists";
-const placeOf = (key: string, condition: string, effect: string): string =>
+const entryKey = (key: string, condition: string, effect: string): string =>
   JSON.stringify([key, condition, effect]);
-const textOf = ({ key, operator, value, effect, tolerationSeconds }: Toleration): string =>
+const tolerationText = ({ key, operator, value, effect, tolerationSeconds }: Toleration): string =>
   JSON.stringify([key, operator, value, effect, tolerationSeconds]);
 
 /** Returns the values that a toleration matches; an unknown operator matches none. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError } from "#base";
 import type { AdmissionAttributes, Operation } from "../attributes.ts";
-import { attemptOf } from "../attributes.fixture.ts";
+import { attributesOf } from "../attributes.fixture.ts";
 import { type NamespaceLookup, namespaceLifecycle } from "./namespace-lifecycle.ts";
 
 const states: Record<string, Awaited<ReturnType<NamespaceLookup>>> = { live: "active", going: "terminating" };
@@ -15,7 +15,7 @@ const attributes = (
   name: string,
   group = "",
 ): AdmissionAttributes =>
-  attemptOf({
+  attributesOf({
     operation,
     resource: { group, version: "v1", resource },
     kind: { group, version: "v1", kind: "X" },

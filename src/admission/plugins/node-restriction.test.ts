@@ -4,7 +4,7 @@ import type { Node, Pod } from "#api";
 import { dialects } from "#dialect";
 import type { ApiError } from "#base";
 import type { AdmissionAttributes } from "../attributes.ts";
-import { attemptOf, orCode } from "../attributes.fixture.ts";
+import { attributesOf, resultOrCode } from "../attributes.fixture.ts";
 import { nodeRestriction } from "./node-restriction.ts";
 
 const dialect = dialects.orch;
@@ -23,14 +23,14 @@ async function outcome(
   user = "system:node:node1",
 ): Promise<string> {
   const [group = "", plural = ""] = resource.split("/");
-  const attributes = attemptOf({
+  const attributes = attributesOf({
     resource: { group, version: "v1", resource: plural },
     kind: { group, version: "v1", kind: "X" },
     name: "",
     user: { name: user, groups: ["system:nodes"] },
     ...given,
   });
-  return await orCode(async () => {
+  return await resultOrCode(async () => {
     await plugin.mutate!(attributes);
     return "allowed";
   });
@@ -109,7 +109,7 @@ test("users other than nodes are not restricted, and a node without a name is al
 });
 
 test("the eviction of a missing pod reports the singular resource name", async () => {
-  const attributes = attemptOf({
+  const attributes = attributesOf({
     resource: { group: "", version: "v1", resource: "pods" },
     subresource: "eviction",
     name: "none",
@@ -125,7 +125,7 @@ test("the eviction of a missing pod reports the singular resource name", async (
 for (const expansionRecovery of [false, true])
   test(`a node ${expansionRecovery ? "may" : "may not"} report the state of a claim's expansion`, async () => {
     const told = { phase: "Bound", resizeStatus: "", allocatedResources: { storage: "2Gi" } };
-    const attributes = attemptOf({
+    const attributes = attributesOf({
       resource: { group: "", version: "v1", resource: "persistentvolumeclaims" },
       kind: { group: "", version: "v1", kind: "PersistentVolumeClaim" },
       name: "c",
@@ -135,7 +135,7 @@ for (const expansionRecovery of [false, true])
       object: claim(told),
       oldObject: claim({ phase: "Bound" }),
     });
-    const found = await orCode(async () => {
+    const found = await resultOrCode(async () => {
       await nodeRestriction({ ...options, expansionRecovery }).mutate!(attributes);
       return "allowed";
     });
@@ -144,7 +144,7 @@ for (const expansionRecovery of [false, true])
 
 test("refusals have the texts of kube-apiserver", async () => {
   const said = async (resource: string, given: Partial<AdmissionAttributes>): Promise<string> => {
-    const attributes = attemptOf({
+    const attributes = attributesOf({
       resource: { group: "", version: "v1", resource },
       kind: { group: "", version: "v1", kind: "X" },
       user: { name: "system:node:node1", groups: ["system:nodes"] },

@@ -6,7 +6,7 @@ import type { Dialect } from "#dialect";
 import { isDeepStrictEqual } from "node:util";
 import { type AdmissionPlugin, type AdmissionAttributes, typed } from "../attributes.ts";
 
-const concerned = ({ resource, subresource }: AdmissionAttributes): boolean =>
+const applies = ({ resource, subresource }: AdmissionAttributes): boolean =>
   resource.group === "" && resource.resource === "pods" && !subresource;
 const refused = (attributes: AdmissionAttributes, why: string): Error =>
   forbidden(attributes.resource, attributes.name, why);
@@ -22,7 +22,7 @@ export const alwaysPullImages: AdmissionPlugin = {
   handles: ["CREATE", "UPDATE"],
   resources: ["pods"],
   mutate: async (attributes) => {
-    if (!concerned(attributes)) return;
+    if (!applies(attributes)) return;
     const containers = containersOf(typed<Pod>(attributes.object).spec);
     const old =
       attributes.oldObject &&
@@ -37,7 +37,7 @@ export const limitHardAntiAffinity = ({ names }: Dialect): AdmissionPlugin => ({
   handles: ["CREATE", "UPDATE"],
   resources: ["pods"],
   validate: async (attributes) => {
-    if (!concerned(attributes)) return [];
+    if (!applies(attributes)) return [];
     const terms =
       typed<Pod>(attributes.object).spec.affinity?.podAntiAffinity
         ?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
@@ -64,7 +64,7 @@ export const securityContextDeny: AdmissionPlugin = {
   handles: ["CREATE", "UPDATE"],
   resources: ["pods"],
   validate: async (attributes) => {
-    if (!concerned(attributes)) return [];
+    if (!applies(attributes)) return [];
     const { securityContext, initContainers, containers } = typed<Pod>(attributes.object).spec;
     for (const key of ["supplementalGroups", "seLinuxOptions", "runAsUser", "fsGroup"] as const)
       if (securityContext?.[key] !== undefined)
@@ -83,12 +83,12 @@ export const extendedResourceToleration = ({ names }: Dialect): AdmissionPlugin 
   handles: ["CREATE", "UPDATE"],
   resources: ["pods"],
   mutate: async (attributes) => {
-    if (!concerned(attributes)) return;
+    if (!applies(attributes)) return;
     const { spec } = typed<Pod>(attributes.object);
-    const rare = (name: string): boolean =>
+    const isExtended = (name: string): boolean =>
       name.includes("/") && !name.includes(names.resources.nativePrefix) && !name.startsWith("requests.");
     const asked = [...(spec.containers ?? []), ...(spec.initContainers ?? [])].flatMap(({ resources }) =>
-      Object.keys(resources.requests ?? {}).filter(rare),
+      Object.keys(resources.requests ?? {}).filter(isExtended),
     );
     if (asked.length === 0) return;
     const tolerations = [...(spec.tolerations ?? [])];

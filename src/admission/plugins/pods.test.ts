@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { dialects } from "#dialect";
 import type { AdmissionPlugin, AdmissionAttributes } from "../attributes.ts";
-import { attemptOf, orCode } from "../attributes.fixture.ts";
+import { attributesOf, resultOrCode } from "../attributes.fixture.ts";
 import { defaultTolerationSeconds } from "./default-toleration-seconds.ts";
 import { priorityPlugin } from "./priority.ts";
 import { mergeTolerations } from "./merge-tolerations.ts";
@@ -19,11 +19,11 @@ async function admitted(
   more: Partial<AdmissionAttributes> & { metadata?: object } = {},
 ): Promise<Record<string, unknown> | string> {
   const { metadata, ...changes } = more;
-  const attributes = attemptOf({
+  const attributes = attributesOf({
     object: { metadata: { name: "p", ...metadata }, spec: structuredClone(spec) },
     ...changes,
   });
-  return await orCode(async () => {
+  return await resultOrCode(async () => {
     await plugin.mutate?.(attributes);
     await plugin.validate?.(attributes);
     return attributes.object!["spec"] as Record<string, unknown>;

@@ -4,11 +4,11 @@ import { test } from "node:test";
 import type { Namespace, ServiceAccount } from "#api";
 import { ApiError } from "#base";
 import { dialects } from "#dialect";
-import { attemptOf } from "../attributes.fixture.ts";
+import { attributesOf } from "../attributes.fixture.ts";
 import type { AdmissionPlugin } from "../attributes.ts";
 import { securityContextDeny } from "./pod-limits.ts";
 import { runtimeClassPlugin } from "./runtime-class.ts";
-import { podNodeSelector, podTolerationRestriction } from "./namespace-wishes.ts";
+import { podNodeSelector, podTolerationRestriction } from "./namespace-annotations.ts";
 import { resourceQuota } from "./quota/resource-quota.ts";
 import { serviceAccountPlugin } from "./service-account.ts";
 
@@ -173,7 +173,7 @@ const refusals: [name: string, plugin: AdmissionPlugin, spec: object, code: numb
 ];
 for (const [name, plugin, spec, code, text] of refusals)
   test(`${plugin.name} refuses ${name}: ${text}`, async () => {
-    const attributes = attemptOf({ object: pod(spec), name: "p" });
+    const attributes = attributesOf({ object: pod(spec), name: "p" });
     await assert.rejects(
       async () => {
         await plugin.mutate?.(attributes);
@@ -190,7 +190,7 @@ for (const [name, plugin, spec, code, text] of refusals)
 test("an update of ephemeral containers checks only these", async () => {
   const tryWith = async (name: string): Promise<unknown> =>
     await accounts.validate!(
-      attemptOf({
+      attributesOf({
         operation: "UPDATE",
         subresource: "ephemeralcontainers",
         name: "p",

@@ -9,7 +9,7 @@ type Amounts = Readonly<Record<string, string>>;
 export function runtimeClassPlugin(
   find: (name: string) => Promise<RuntimeClass | undefined>,
 ): AdmissionPlugin {
-  const concerned = ({ resource, subresource }: AdmissionAttributes): boolean =>
+  const applies = ({ resource, subresource }: AdmissionAttributes): boolean =>
     resource.group === "" && resource.resource === "pods" && !subresource;
   const classOf = async (
     attributes: AdmissionAttributes,
@@ -25,22 +25,22 @@ export function runtimeClassPlugin(
     handles: ["CREATE"],
     resources: ["pods"],
     mutate: async (attributes) => {
-      if (!concerned(attributes)) return;
+      if (!applies(attributes)) return;
       const pod = typed<Pod>(attributes.object);
       const found = await classOf(attributes, pod);
-      const fixed = fixedOf(found);
+      const fixed = overheadOf(found);
       if (fixed && pod.spec.overhead && !sameAmounts(fixed, pod.spec.overhead))
         throw refused(
           attributes,
           "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead",
         );
       if (fixed) pod.spec.overhead = { ...fixed };
-      if (found?.scheduling) place(attributes, pod, found.scheduling);
+      if (found?.scheduling) applyScheduling(attributes, pod, found.scheduling);
     },
     validate: async (attributes) => {
-      if (!concerned(attributes)) return [];
+      if (!applies(attributes)) return [];
       const pod = typed<Pod>(attributes.object);
-      const fixed = fixedOf(await classOf(attributes, pod));
+      const fixed = overheadOf(await classOf(attributes, pod));
       if (fixed && !sameAmounts(fixed, pod.spec.overhead ?? {}))
         throw refused(
           attributes,
@@ -60,7 +60,7 @@ export function runtimeClassPlugin(
  * Returns the overhead of a class in addition to its containers: an overhead without amounts is empty, not
  * absent.
  */
-const fixedOf = (found: RuntimeClass | undefined): Amounts | undefined =>
+const overheadOf = (found: RuntimeClass | undefined): Amounts | undefined =>
   found?.overhead && (found.overhead.podFixed ?? {});
 
 const refused = (attributes: AdmissionAttributes, why: string): Error =>
@@ -76,7 +76,7 @@ function sameAmounts(a: Amounts, b: Amounts): boolean {
   );
 }
 
-function place(
+function applyScheduling(
   attributes: AdmissionAttributes,
   { spec }: Pod,
   { nodeSelector, tolerations }: NonNullable<RuntimeClass["scheduling"]>,

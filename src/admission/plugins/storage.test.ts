@@ -4,7 +4,7 @@ import type { IngressClass, LimitRange, ObjectMeta, Pod, StorageClass } from "#a
 import { ApiError } from "#base";
 import { dialects } from "#dialect";
 import type { AdmissionPlugin, Operation } from "../attributes.ts";
-import { attemptOf } from "../attributes.fixture.ts";
+import { attributesOf } from "../attributes.fixture.ts";
 import { defaultIngressClass, defaultStorageClass } from "./default-class.ts";
 import { limitRanger } from "./limit-ranger.ts";
 import { claimResize, storageProtection } from "./storage.ts";
@@ -28,7 +28,7 @@ async function admitted(
   { resource, kind, object, old }: Given,
 ): Promise<Made | string> {
   const operation: Operation = old ? "UPDATE" : "CREATE";
-  const attributes = attemptOf({
+  const attributes = attributesOf({
     operation,
     resource: { group: "", version: "v1", resource },
     kind: { group: "", version: "v1", kind },

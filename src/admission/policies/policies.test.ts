@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from "#api";
 import { ApiError } from "#base";
 import type { AdmissionAttributes } from "../attributes.ts";
-import { attemptOf } from "../attributes.fixture.ts";
+import { attributesOf } from "../attributes.fixture.ts";
 import { admissionExpressions } from "../expressions/expressions.ts";
 import { type FindParams, admissionPolicies } from "./policies.ts";
 
@@ -53,7 +53,7 @@ async function judge(
     registrationGroup: "admissionregistration.example",
     failureAnnotation: "validation_failure",
   });
-  const attributes = attemptOf({
+  const attributes = attributesOf({
     object: pod(),
     warn: (text) => warnings.push(text),
     annotate: (key, value) => void (notes[key] ??= value),

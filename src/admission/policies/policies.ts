@@ -50,7 +50,7 @@ export interface PolicyOptions {
   readonly failureAnnotation: string;
 }
 
-const longestAnnotation = 10 * 1024;
+const maxAnnotationLength = 10 * 1024;
 const policyResources = new Set(["validatingadmissionpolicies", "validatingadmissionpolicybindings"]);
 const codes: Readonly<Record<string, number>> = {
   Forbidden: 403,
@@ -88,11 +88,11 @@ export function admissionPolicies(options: PolicyOptions): AdmissionPlugin {
       const { group, resource } = attributes.resource;
       return policies.length === 0 || (group === options.registrationGroup && policyResources.has(resource))
         ? []
-        : judgeAll(policies, attributes);
+        : evaluateAll(policies, attributes);
     },
   };
 
-  async function judgeAll(
+  async function evaluateAll(
     policies: readonly ValidatingAdmissionPolicy[],
     attributes: AdmissionAttributes,
   ): Promise<readonly FieldError[]> {
@@ -101,8 +101,8 @@ export function admissionPolicies(options: PolicyOptions): AdmissionPlugin {
     count(policies);
     for (const policy of policies.toSorted(byName)) {
       const bound = bindings.filter(({ spec }) => spec.policyName === policy.metadata.name);
-      const judge = new PolicyJudge(options, attributes, policy, compiledOf(policy), denials);
-      await judge.run(bound.toSorted(byName));
+      const evaluation = new PolicyEvaluation(options, attributes, policy, compiledOf(policy), denials);
+      await evaluation.run(bound.toSorted(byName));
     }
     const [first] = denials;
     if (first) throw refusal(attributes, first);
@@ -122,13 +122,13 @@ function refusal(attributes: AdmissionAttributes, { policy, binding, message, re
 }
 
 /** The evaluation of one policy for one request. */
-class PolicyJudge {
+class PolicyEvaluation {
   readonly #options: PolicyOptions;
   readonly #attributes: AdmissionAttributes;
   readonly #policy: ValidatingAdmissionPolicy;
   readonly #compiled: CompiledPolicy;
   readonly #denials: Denial[];
-  readonly #notes = new Map<string, string[]>();
+  readonly #annotations = new Map<string, string[]>();
 
   constructor(
     options: PolicyOptions,
@@ -157,7 +157,7 @@ class PolicyJudge {
       return this.#misconfigured(`failed to find resource referenced by paramKind: '${shown}'`, undefined);
     }
     for (const binding of bindings) await this.#bound(binding, matched);
-    for (const [key, values] of this.#notes)
+    for (const [key, values] of this.#annotations)
       this.#attributes.annotate(`${this.#name}/${key}`, values.join(", "));
   }
 
@@ -232,11 +232,11 @@ class PolicyJudge {
       decide: this.#options.decide(attributes.user),
     };
     const onError = () => this.#options.metrics.conditionFailed(this.#name, "validating");
-    const { failures, denials, annotations, forgiven } = await this.#compiled.evaluate(view, onError);
+    const { failures, denials, annotations, ignored } = await this.#compiled.evaluate(view, onError);
     const enforced = (enforcement: Enforcement, { seconds }: Failure): void =>
       this.#options.metrics.enforced(this.#name, name, enforcement, seconds);
     const actions = spec.validationActions ?? [];
-    for (const failure of forgiven) enforced("allow", failure);
+    for (const failure of ignored) enforced("allow", failure);
     for (const failure of failures) {
       for (const action of actions) enforced(enforcements[action] ?? "deny", failure);
       const { message, reason, index } = failure;
@@ -263,12 +263,12 @@ class PolicyJudge {
       enforced("deny", denial);
       this.#deny(denial.message, denial.reason, name);
     }
-    for (const { key, value } of annotations) this.#note(key, value.slice(0, longestAnnotation));
+    for (const { key, value } of annotations) this.#addAnnotation(key, value.slice(0, maxAnnotationLength));
   }
 
-  #note(key: string, value: string): void {
-    const values = this.#notes.get(key) ?? [];
+  #addAnnotation(key: string, value: string): void {
+    const values = this.#annotations.get(key) ?? [];
     if (!values.includes(value)) values.push(value);
-    this.#notes.set(key, values);
+    this.#annotations.set(key, values);
   }
 }

@@ -30,15 +30,15 @@ export interface PolicyResult {
   readonly denials: readonly Failure[];
   readonly annotations: readonly { readonly key: string; readonly value: string }[];
   /** Validations that could not be evaluated, which the failure policy ignores. */
-  readonly forgiven: readonly Failure[];
+  readonly ignored: readonly Failure[];
 }
 
 export interface CompiledPolicy {
   evaluate(view: RequestView, onConditionError: () => void): Promise<PolicyResult>;
 }
 
-const longestMessage = 5 * 1024;
-const nothing: PolicyResult = { failures: [], denials: [], annotations: [], forgiven: [] };
+const maxMessageBytes = 5 * 1024;
+const nothing: PolicyResult = { failures: [], denials: [], annotations: [], ignored: [] };
 
 interface Rule {
   readonly test: CompiledExpression;
@@ -80,8 +80,8 @@ export function compilePolicy(
       })
     : undefined;
   /** Classifies evaluation errors by the failure policy. */
-  const failed = (...errors: readonly Failure[]): Pick<PolicyResult, "failures" | "forgiven"> =>
-    ignore ? { failures: [], forgiven: errors } : { failures: errors, forgiven: [] };
+  const failed = (...errors: readonly Failure[]): Pick<PolicyResult, "failures" | "ignored"> =>
+    ignore ? { failures: [], ignored: errors } : { failures: errors, ignored: [] };
   return {
     evaluate: async (view, onConditionError) => {
       const matched = conditions ? await conditions(view, onConditionError) : { matches: true };
@@ -92,10 +92,10 @@ export function compilePolicy(
       const bindings = lazy ? { ...known, variables: lazy } : known;
       const evaluator = () => new Evaluator(bindings, policyBudget, lazy && (() => lazy.takeCost()));
       try {
-        const { broken, errors } = await judge(rules, evaluator());
-        const { failures, forgiven } = failed(...errors);
-        const noted = await notes(annotations, evaluator(), ignore);
-        return { failures: [...broken, ...failures].toSorted(byIndex), forgiven, ...noted };
+        const { violations, errors } = await evaluateRules(rules, evaluator());
+        const { failures, ignored } = failed(...errors);
+        const annotated = await evaluateAnnotations(annotations, evaluator(), ignore);
+        return { failures: [...violations, ...failures].toSorted(byIndex), ignored, ...annotated };
       } catch (error) {
         if (!(error instanceof BudgetExceeded)) throw error;
         return { ...nothing, ...failed(errorAt(0, error.message, 0)) };
@@ -113,21 +113,21 @@ const errorAt = (index: number, message: string, seconds: number): Failure => ({
 const byIndex = (left: Failure, right: Failure): number => left.index - right.index;
 
 /** Returns the violated validations, and those that could not be evaluated. */
-async function judge(
+async function evaluateRules(
   rules: readonly Rule[],
   evaluator: Evaluator,
-): Promise<{ readonly broken: readonly Failure[]; readonly errors: readonly Failure[] }> {
+): Promise<{ readonly violations: readonly Failure[]; readonly errors: readonly Failure[] }> {
   const results = [];
   for (const rule of rules) results.push(await timed(() => evaluator.run(rule.test)));
-  const broken: Failure[] = [];
+  const violations: Failure[] = [];
   const errors: Failure[] = [];
   for (const [index, rule] of rules.entries()) {
     const { result, seconds } = results[index]!;
     if ("error" in result) errors.push(errorAt(index, result.error, seconds));
     else if (result.value !== true)
-      broken.push({ message: await messageOf(rule, evaluator), reason: rule.reason, index, seconds });
+      violations.push({ message: await messageOf(rule, evaluator), reason: rule.reason, index, seconds });
   }
-  return { broken, errors };
+  return { violations, errors };
 }
 
 async function timed<T>(run: () => Promise<T>): Promise<{ readonly result: T; readonly seconds: number }> {
@@ -142,12 +142,13 @@ async function timed<T>(run: () => Promise<T>): Promise<{ readonly result: T; re
  */
 async function messageOf(rule: Rule, evaluator: Evaluator): Promise<string> {
   const result = rule.message && (await evaluator.run(rule.message));
-  const said = result && "value" in result && typeof result.value === "string" ? result.value.trim() : "";
-  const usable = Buffer.byteLength(said) <= longestMessage && !said.includes("\n");
-  return (usable && said) || rule.text || `failed expression: ${rule.source}`;
+  const messageText =
+    result && "value" in result && typeof result.value === "string" ? result.value.trim() : "";
+  const usable = Buffer.byteLength(messageText) <= maxMessageBytes && !messageText.includes("\n");
+  return (usable && messageText) || rule.text || `failed expression: ${rule.source}`;
 }
 
-async function notes(
+async function evaluateAnnotations(
   annotations: readonly { readonly key: string; readonly value: CompiledExpression }[],
   evaluator: Evaluator,
   ignore: boolean,

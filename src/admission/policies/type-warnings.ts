@@ -26,7 +26,7 @@ type MatchedRule = NonNullable<
   NonNullable<ValidatingAdmissionPolicy["spec"]["matchConstraints"]>["resourceRules"]
 >[number];
 
-const mostKindsPerRule = 10;
+const maxKindsPerRule = 10;
 
 interface CheckedExpression {
   readonly fieldRef: string;
@@ -103,7 +103,7 @@ function kindsToCheck(rules: readonly MatchedRule[], known: KnownKinds): readonl
             found.set(`${kind.group}/${kind.version}/${kind.kind}`, kind);
             count += 1;
             // As in the reference, a rule with so many kinds ends the search.
-            if (count === mostKindsPerRule) return inOrder(found.values());
+            if (count === maxKindsPerRule) return inOrder(found.values());
           }
   }
   return inOrder(found.values());

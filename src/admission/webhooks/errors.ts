@@ -3,7 +3,7 @@
 import { ApiError, type StatusCause } from "#base";
 
 /** The call yielded no usable response; the failure policy decides about the request. */
-export class BrokenCall extends Error {
+export class FailedCall extends Error {
   override readonly name = "BrokenCall";
   /** Status code reported in metrics. */
   readonly code: number;

@@ -20,7 +20,7 @@ export interface WebhookMetrics {
 }
 
 /** Higher codes are truncated, to bound the number of series. */
-const mostCode = 600;
+const maxCode = 600;
 
 export function webhookMetrics(metrics: Metrics): WebhookMetrics {
   const duration = metrics.histogram({
@@ -54,7 +54,7 @@ export function webhookMetrics(metrics: Metrics): WebhookMetrics {
     labels: ["name", "type"],
     stability: "ALPHA",
   });
-  const shown = (code: number): string => String(Math.min(code, mostCode));
+  const shown = (code: number): string => String(Math.min(code, maxCode));
   return {
     called: ({ webhook, kind, operation }, seconds, code, rejected) => {
       duration.with(webhook, kind, operation, String(rejected)).observe(seconds);

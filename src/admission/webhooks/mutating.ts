@@ -7,11 +7,11 @@ import { deepCopy, jsonKind } from "#base";
 import { type Json, jsonPatch, parseJson } from "#schema";
 import { type AdmissionAttributes, type AdmissionPlugin, slot } from "../attributes.ts";
 import { reinvocation } from "../reinvocation.ts";
-import { ask } from "./ask.ts";
-import { BrokenCall, internalError, rejection } from "./errors.ts";
+import { callWebhook } from "./call.ts";
+import { FailedCall, internalError, rejection } from "./errors.ts";
 import { type Invocation, apiVersionOf, hookMatcher, hooksOf, isExempt } from "./hooks.ts";
 import type { WebhookCall } from "./metrics.ts";
-import { type WebhookOptions, observed, refuseLate } from "./validating.ts";
+import { type WebhookOptions, observed, failAfterDeadline } from "./validating.ts";
 
 export interface MutatingOptions extends WebhookOptions {
   readonly configurations: () => readonly MutatingWebhookConfiguration[];
@@ -23,8 +23,8 @@ export interface MutatingOptions extends WebhookOptions {
 /** State of the first round that the second one needs. */
 interface Rounds {
   /** Webhooks called so far that request reinvocation after a change. */
-  readonly asked: Set<string>;
-  readonly again: Set<string>;
+  readonly called: Set<string>;
+  readonly scheduled: Set<string>;
   /** The object as the last webhook left it. */
   output: unknown;
 }
@@ -40,28 +40,28 @@ export function mutatingWebhooks(options: MutatingOptions): AdmissionPlugin {
       const configurations = options.configurations();
       return configurations.length === 0 || isExempt(attributes, options.registrationGroup)
         ? undefined
-        : askAll(configurations, attributes);
+        : callAll(configurations, attributes);
     },
   };
 
-  async function askAll(
+  async function callAll(
     configurations: readonly MutatingWebhookConfiguration[],
     attributes: AdmissionAttributes,
   ): Promise<void> {
     const second = reinvocation.isSecond(attributes.state);
     const state = roundsOf(attributes, second);
-    if (second && !isDeepStrictEqual(state.output, attributes.object)) askAgain(state);
+    if (second && !isDeepStrictEqual(state.output, attributes.object)) scheduleReinvocation(state);
     let index = -1;
     for (const hook of hooksOf(configurations)) {
       index += 1;
       const invocation = await match(hook, attributes);
-      if (!invocation || (second && !state.again.has(hook.uid))) continue;
+      if (!invocation || (second && !state.scheduled.has(hook.uid))) continue;
       const changed = await mutate(invocation, `round_${second ? 1 : 0}_index_${index}`, attributes, options);
       if (changed) {
-        askAgain(state);
+        scheduleReinvocation(state);
         reinvocation.request(attributes.state);
       }
-      if (hook.webhook.reinvocationPolicy === "IfNeeded") state.asked.add(hook.uid);
+      if (hook.webhook.reinvocationPolicy === "IfNeeded") state.called.add(hook.uid);
     }
     state.output = deepCopy(attributes.object);
   }
@@ -70,15 +70,15 @@ export function mutatingWebhooks(options: MutatingOptions): AdmissionPlugin {
 function roundsOf({ state }: AdmissionAttributes, second: boolean): Rounds {
   const known = second ? state.get(rounds) : undefined;
   if (known) return known;
-  const fresh: Rounds = { asked: new Set(), again: new Set(), output: undefined };
+  const fresh: Rounds = { called: new Set(), scheduled: new Set(), output: undefined };
   state.set(rounds, fresh);
   return fresh;
 }
 
 /** Schedules the reinvocation of all webhooks called so far. */
-function askAgain({ asked, again }: Rounds): void {
-  for (const uid of asked) again.add(uid);
-  asked.clear();
+function scheduleReinvocation({ called, scheduled }: Rounds): void {
+  for (const uid of called) scheduled.add(uid);
+  called.clear();
 }
 
 /** Calls a webhook and applies its patch. Reports whether the patch changed the object. */
@@ -98,7 +98,7 @@ async function mutate(
     );
   try {
     const broken = await observed(call, options, webhook.failurePolicy, async () => {
-      const answer = await ask(invocation, attributes, true, options);
+      const answer = await callWebhook(invocation, attributes, true, options);
       if (!answer.allowed) throw rejection(webhook.name, answer.status);
       if (answer.patch === "") return;
       const patch = parsePatch(answer.patch);
@@ -110,7 +110,7 @@ async function mutate(
       );
     });
     if (broken) {
-      refuseLate(attributes, options.clock);
+      failAfterDeadline(attributes, options.clock);
       options.log.warn("calling a webhook failed, the request passes", {
         webhook: webhook.name,
         error: broken.message,
@@ -150,7 +150,7 @@ function applyPatch(
         "which is not supported for this operation",
     );
   if (type !== "JSONPatch")
-    throw new BrokenCall(webhook.name, `unsupported patch type ${JSON.stringify(type)}`, 400);
+    throw new FailedCall(webhook.name, `unsupported patch type ${JSON.stringify(type)}`, 400);
   try {
     const patched = jsonPatch(object as Json, patch) as Record<string, unknown>;
     if (patched["kind"] !== object["kind"] || patched["apiVersion"] !== object["apiVersion"])

@@ -7,7 +7,7 @@ import { namespaceOf } from "./matching.ts";
 
 export type ReviewVersion = "v1" | "v1beta1";
 
-export interface ReviewAnswer {
+export interface ReviewResponse {
   readonly allowed: boolean;
   readonly status?: GivenStatus;
   /** JSON patch as text; empty for none. */
@@ -47,17 +47,17 @@ export function requestOf(attributes: AdmissionAttributes, matched: Equivalent):
   };
 }
 
-export interface ReviewQuestion {
+export interface ReviewRequest {
   readonly uid: string;
   readonly body: Record<string, unknown>;
 }
 
-export function question(
+export function buildReview(
   attributes: AdmissionAttributes,
   matched: Equivalent,
   apiVersion: string,
   objects: ReturnType<AdmissionAttributes["versioned"]>,
-): ReviewQuestion {
+): ReviewRequest {
   const uid = newUuid();
   const request = {
     uid,
@@ -78,17 +78,17 @@ interface Response {
   readonly warnings?: readonly string[] | null;
 }
 
-export type Checked = { readonly answer: ReviewAnswer } | { readonly problem: string };
+export type Checked = { readonly answer: ReviewResponse } | { readonly problem: string };
 
 /** Validates a response. Reviews of v1beta1 are validated leniently, as in the reference. */
-export function checkAnswer(
+export function checkResponse(
   review: Readonly<Record<string, unknown>>,
-  asked: { readonly uid: string; readonly version: ReviewVersion; readonly apiVersion: string },
+  expected: { readonly uid: string; readonly version: ReviewVersion; readonly apiVersion: string },
   mutating: boolean,
 ): Checked {
   const response = review["response"] as Response | null | undefined;
   if (!response) return { problem: "webhook response was absent" };
-  const problem = asked.version === "v1" ? strictProblem(review, response, asked, mutating) : undefined;
+  const problem = expected.version === "v1" ? strictProblem(review, response, expected, mutating) : undefined;
   if (problem) return { problem };
   return {
     answer: {
@@ -96,7 +96,7 @@ export function checkAnswer(
       ...(response.status && { status: response.status }),
       patch: mutating ? Buffer.from(response.patch ?? "", "base64").toString("utf8") : "",
       // The patch type is ignored in v1beta1.
-      patchType: (asked.version === "v1" ? response.patchType : undefined) ?? "JSONPatch",
+      patchType: (expected.version === "v1" ? response.patchType : undefined) ?? "JSONPatch",
       annotations: response.auditAnnotations ?? {},
       warnings: response.warnings ?? [],
     },
@@ -106,15 +106,15 @@ export function checkAnswer(
 function strictProblem(
   review: Readonly<Record<string, unknown>>,
   { uid, patch, patchType }: Response,
-  asked: { readonly uid: string; readonly apiVersion: string },
+  expected: { readonly uid: string; readonly apiVersion: string },
   mutating: boolean,
 ): string | undefined {
-  if (uid !== asked.uid)
-    return `expected response.uid=${JSON.stringify(asked.uid)}, got ${JSON.stringify(uid ?? "")}`;
+  if (uid !== expected.uid)
+    return `expected response.uid=${JSON.stringify(expected.uid)}, got ${JSON.stringify(uid ?? "")}`;
   // A response may be decodable as a review without stating its type.
   if (!review["kind"] || !review["apiVersion"])
     return (
-      `expected webhook response of ${asked.apiVersion}, Kind=AdmissionReview, got ` +
+      `expected webhook response of ${expected.apiVersion}, Kind=AdmissionReview, got ` +
       `${String(review["apiVersion"] || "/")}, Kind=${String(review["kind"] ?? "")}`
     );
   const hasType = patchType !== undefined && patchType !== null;

@@ -84,7 +84,7 @@ export type PostReview = (
 ) => Promise<WebhookReply>;
 
 const mostReplyBytes = 16 * 1024 * 1024;
-const mostClients = 256;
+const maxClients = 256;
 
 interface Target extends Location {
   /** Name that the certificate must match; undefined for IP addresses. */
@@ -94,8 +94,8 @@ interface Target extends Location {
 }
 
 export function webhookTransport(options: TransportOptions): PostReview {
-  const clients = new LRUCache<string, Http1Client>({ max: mostClients, dispose: (each) => each.close() });
-  const locations = new LRUCache<string, Location>({ max: mostClients, memoMethod: locationOf });
+  const clients = new LRUCache<string, Http1Client>({ max: maxClients, dispose: (each) => each.close() });
+  const locations = new LRUCache<string, Location>({ max: maxClients, memoMethod: locationOf });
   const locate = (url: string): Location => locations.memo(url);
   /**
    * Cached keys of the clients' last targets, which rarely change: keys contain certificates and are long.
@@ -217,7 +217,7 @@ async function targetOf(
     return {
       ...address,
       secure: true,
-      path: cleaned(path ?? "/") + query,
+      path: normalizedPath(path ?? "/") + query,
       hostHeader: `${serverName}:${port}`,
       serverName,
       credentials: credentials(serverName, port),
@@ -226,12 +226,12 @@ async function targetOf(
   if (!url) throw new Error("webhook configuration must have either service or URL");
   const location = locate(url);
   const { host, port } = location;
-  const path = cleaned(location.path) + query;
+  const path = normalizedPath(location.path) + query;
   return { ...location, path, serverName: undefined, credentials: credentials(host, port), dial };
 }
 
 /** Normalizes a path as kube-apiserver's client does: no dots, doubled slashes or trailing slash. */
-const cleaned = (path: string): string => posix.resolve("/", path);
+const normalizedPath = (path: string): string => posix.resolve("/", path);
 
 function checkCharacters({ path, credentials: { authorization } }: Target): void {
   if (/[^\x21-\x7e]/.test(path))

@@ -3,12 +3,12 @@
 import type { ValidatingWebhook, ValidatingWebhookConfiguration } from "#api";
 import { ApiError, type Clock, type FieldError, type Log, timeout } from "#base";
 import type { AdmissionAttributes, AdmissionPlugin } from "../attributes.ts";
-import { type AskOptions, ask } from "./ask.ts";
-import { BrokenCall, Rejection, internalError, rejection } from "./errors.ts";
+import { type CallOptions, callWebhook } from "./call.ts";
+import { FailedCall, Rejection, internalError, rejection } from "./errors.ts";
 import { type HookMatcherOptions, type Invocation, hookMatcher, hooksOf, isExempt } from "./hooks.ts";
 import type { WebhookCall, WebhookMetrics } from "./metrics.ts";
 
-export interface WebhookOptions extends HookMatcherOptions, AskOptions {
+export interface WebhookOptions extends HookMatcherOptions, CallOptions {
   readonly log: Log;
   /** API group of webhook configurations on the wire. */
   readonly registrationGroup: string;
@@ -29,11 +29,11 @@ export function validatingWebhooks(options: ValidatingOptions): AdmissionPlugin 
       const configurations = options.configurations();
       return configurations.length === 0 || isExempt(attributes, options.registrationGroup)
         ? []
-        : askAll(configurations, attributes);
+        : callAll(configurations, attributes);
     },
   };
 
-  async function askAll(
+  async function callAll(
     configurations: readonly ValidatingWebhookConfiguration[],
     attributes: AdmissionAttributes,
   ): Promise<readonly FieldError[]> {
@@ -60,11 +60,11 @@ async function validate(
   const { webhook } = invocation.hook;
   const call: WebhookCall = { webhook: webhook.name, kind: "validating", operation: attributes.operation };
   const broken = await observed(call, options, webhook.failurePolicy, async () => {
-    const answer = await ask(invocation, attributes, false, options);
+    const answer = await callWebhook(invocation, attributes, false, options);
     if (!answer.allowed) throw rejection(webhook.name, answer.status);
   });
   if (!broken) return;
-  refuseLate(attributes, options.clock);
+  failAfterDeadline(attributes, options.clock);
   options.log.warn("calling a webhook failed, the request passes", {
     webhook: webhook.name,
     error: broken.message,
@@ -73,7 +73,7 @@ async function validate(
 }
 
 /** Fails a request whose deadline has passed, even if the failure of the webhook is ignored. */
-export function refuseLate({ deadline = Infinity }: AdmissionAttributes, clock: Clock): void {
+export function failAfterDeadline({ deadline = Infinity }: AdmissionAttributes, clock: Clock): void {
   if (clock.now() >= deadline) throw timeout("Timeout: request did not complete within requested timeout");
 }
 
@@ -86,7 +86,7 @@ export async function observed(
   { metrics, clock }: { readonly metrics: WebhookMetrics; readonly clock: Clock },
   failurePolicy: string | undefined,
   run: () => Promise<void>,
-): Promise<BrokenCall | undefined> {
+): Promise<FailedCall | undefined> {
   const start = clock.now();
   const seconds = () => (clock.now() - start) / 1000;
   try {
@@ -94,7 +94,7 @@ export async function observed(
     metrics.called(call, seconds(), 200, false);
     return undefined;
   } catch (error) {
-    if (error instanceof BrokenCall) {
+    if (error instanceof FailedCall) {
       const forgiven = failurePolicy === "Ignore";
       if (forgiven) metrics.failedOpen(call);
       else metrics.rejected(call, "calling_webhook_error", error.code);

@@ -4,7 +4,7 @@ import type { MutatingWebhook, ValidatingWebhook } from "#api";
 import { ApiError, createMetrics, silentLog, virtualClock } from "#base";
 import { Span } from "#tracing";
 import type { AdmissionAttributes } from "../attributes.ts";
-import { attemptOf } from "../attributes.fixture.ts";
+import { attributesOf } from "../attributes.fixture.ts";
 import { admissionChain } from "../chain.ts";
 import { admissionExpressions } from "../expressions/expressions.ts";
 import { webhookMetrics } from "./metrics.ts";
@@ -79,7 +79,7 @@ async function validate(
   const { asked, options, metrics } = world(respond);
   const plugin = validatingWebhooks({ ...options, configurations: () => [configurationOf(webhooks)] });
   try {
-    await plugin.validate!(attemptOf({ object: pod(), ...given }));
+    await plugin.validate!(attributesOf({ object: pod(), ...given }));
     return { asked, exposed: metrics.expose() };
   } catch (error) {
     assert.ok(error instanceof ApiError, String(error));
@@ -325,7 +325,7 @@ async function mutate(webhooks: readonly MutatingWebhook[], respond: Respond) {
   const { asked, options } = world(respond);
   const plugin = mutatingWebhooks({ ...options, configurations: () => [configurationOf(webhooks)] });
   const object = pod();
-  await admissionChain([plugin]).mutate(attemptOf({ object }));
+  await admissionChain([plugin]).mutate(attributesOf({ object }));
   return { paths: asked.map(({ path }) => path), labels: Object.keys(object.metadata.labels) };
 }
 
@@ -405,7 +405,7 @@ test("the call of a webhook is a child span, and its request carries the trace c
     },
     configurations: () => [configurationOf([hook("a")])],
   });
-  await admissionChain([plugin]).validate(attemptOf({ object: pod(), span: operation }));
+  await admissionChain([plugin]).validate(attributesOf({ object: pod(), span: operation }));
   assert.deepEqual(
     ended.map(({ name, parentId }) => [name, parentId]),
     [["Call validating webhook", operation.id]],
@@ -437,7 +437,7 @@ for (const [name, timeoutSeconds, left, given] of [
       },
       configurations: () => [configurationOf([hook("a", { timeoutSeconds })])],
     });
-    await plugin.validate!(attemptOf({ object: pod(), deadline: options.clock.now() + left }));
+    await plugin.validate!(attributesOf({ object: pod(), deadline: options.clock.now() + left }));
     assert.deepEqual(limits, [given]);
   });
 

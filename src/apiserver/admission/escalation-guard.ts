@@ -11,7 +11,7 @@ export function escalationGuard(options: EscalationOptions, dialect: Dialect): A
   return {
     name: "escalation guard",
     handles: ["CREATE", "UPDATE"],
-    namesNothing: true,
+    omitsPlaceholderName: true,
     mutate: async ({ resource, subresource, namespace, name, user: actor, object, oldObject }) => {
       const user = actor as User;
       if (resource.group !== group || !object) return;

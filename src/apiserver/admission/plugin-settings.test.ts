@@ -158,7 +158,7 @@ for (const [name, parse, config, why] of refused)
 
 test("configurations are parsed into plug-in settings", () => {
   assert.deepEqual(eventLimits(dialect)(rate([server])), [
-    { type: "Server", perSecond: 1, burst: 1, mostKeys: 4096 },
+    { type: "Server", perSecond: 1, burst: 1, maxKeys: 4096 },
   ]);
   assert.deepEqual(
     securityDefaults(dialect)(security({ defaults: { enforce: "baseline", "enforce-version": "v1.25" } }))

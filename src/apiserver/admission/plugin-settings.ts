@@ -55,7 +55,7 @@ export const eventLimits =
       const size = numberOf(fields["cacheSize"], `${path}.cacheSize`, usualCacheSize);
       if (size < 0 && type !== "Server")
         errors.push(invalidValue(`${path}.cacheSize`, size, "must not be negative"));
-      return { type, perSecond, burst, mostKeys: size > 0 ? size : usualCacheSize };
+      return { type, perSecond, burst, maxKeys: size > 0 ? size : usualCacheSize };
     });
     if (limits.length === 0)
       errors.push(invalidValue("limits", new Spelled("[]eventratelimit.Limit(nil)"), "must not be empty"));

@@ -14,7 +14,7 @@ const request = 'request_operation="create",resource="pod",subresource=""';
 test("Pod Security evaluations are counted", () => {
   const metrics = createMetrics();
   const observer = podSecurityMetrics(metrics);
-  observer.judged({ mode: "enforce", denied: true, level: "baseline", version: "latest" }, attributes);
+  observer.evaluated({ mode: "enforce", denied: true, level: "baseline", version: "latest" }, attributes);
   observer.exempt(attributes);
   observer.unreadable(attributes);
   const text = metrics.expose();

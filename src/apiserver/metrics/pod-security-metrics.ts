@@ -14,7 +14,7 @@ export function podSecurityMetrics(metrics: Metrics): PodSecurityObserver {
     });
   const evaluations = counter(
     "evaluations",
-    "Pods and workloads judged by a security standard.",
+    "Pods and workloads evaluated by a security standard.",
     "decision",
     "policy_level",
     "policy_version",
@@ -28,7 +28,7 @@ export function podSecurityMetrics(metrics: Metrics): PodSecurityObserver {
     for (const resource of ["pod", "controller"]) exemptions.with(operation, resource, "");
   }
   return {
-    judged: ({ mode, denied, level, version }, attributes) =>
+    evaluated: ({ mode, denied, level, version }, attributes) =>
       evaluations.with(denied ? "deny" : "allow", level, version, mode, ...requestOf(attributes)).add(),
     exempt: (attributes) => exemptions.with(...requestOf(attributes)).add(),
     // An unreadable policy falls back to the restricted level, so the error is never fatal.

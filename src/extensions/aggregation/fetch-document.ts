@@ -50,7 +50,7 @@ export async function fetchDocument(
         tls,
         dial,
         timeoutMilliseconds: patienceMilliseconds,
-        unreached: (why) => serviceUnavailable(`Get ${JSON.stringify(address)}: ${why}`),
+        unreachable: (why) => serviceUnavailable(`Get ${JSON.stringify(address)}: ${why}`),
       },
       AbortSignal.any([signal, AbortSignal.timeout(patienceMilliseconds)]),
     );

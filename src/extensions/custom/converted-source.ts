@@ -13,7 +13,7 @@ import {
   type ObjectSource,
   type WatchQuery,
   atRevision,
-  picked,
+  selectMatching,
 } from "#watchcache";
 import { type Selector, selectEverything, selector } from "#base";
 
@@ -105,7 +105,11 @@ export class ConvertedSource implements ObjectSource {
       const found = await this.#base.list(asked);
       const { revision, next } = found;
       lent.push(...(found.lent ?? []));
-      const { page, more } = await picked(await all(found.items, convert), query, limit - items.length);
+      const { page, more } = await selectMatching(
+        await all(found.items, convert),
+        query,
+        limit - items.length,
+      );
       items.push(...page);
       if (more || (next !== undefined && items.length === limit))
         return { revision, items, next: items.at(-1)!.key.slice(this.#options.prefix.length), lent };

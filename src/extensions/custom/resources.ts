@@ -82,7 +82,7 @@ export function customResources(
   });
   // A stored object may be in a former storage version, or predate a change of the definition, with fields
   // unknown by now or without defaults: an otherwise unchanged write then rewrites it.
-  const storedOtherwise =
+  const needsRewrite =
     (resource: Resource) =>
     async (key: string, encoded: EncodedObject): Promise<boolean> => {
       if (convert && (definition.status.storedVersions ?? []).length < 2) return false;
@@ -98,7 +98,7 @@ export function customResources(
   const closing = new AbortController();
   const sources: ConvertedSource[] = [];
   const connect = (resource: Resource): Resource => {
-    resource.storedOtherwise = storedOtherwise(resource);
+    resource.needsRewrite = needsRewrite(resource);
     if (resource === storage && !convert) {
       resource.source = base;
       return resource;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { validatingAdmissionPolicy, validatingAdmissionPolicyBinding } from "./admission-policy.ts";
-import { tryCreate } from "./try-out.fixture.ts";
+import { tryCreate } from "./strategy.fixture.ts";
 
 const metadata = { name: "policy.example.com" };
 const rule = { operations: ["CREATE"], apiGroups: [""], apiVersions: ["v1"], resources: ["pods"] };

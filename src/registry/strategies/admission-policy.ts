@@ -29,8 +29,8 @@ import { ruleErrors } from "./webhook-configuration.ts";
 
 type Spec = ValidatingAdmissionPolicy["spec"];
 
-const mostAnnotations = 20;
-const longestValueExpression = 5 * 1024;
+const maxAnnotations = 20;
+const maxValueExpressionBytes = 5 * 1024;
 const reasons = ["Forbidden", "Invalid", "RequestEntityTooLarge", "Unauthorized"];
 const actions = ["Audit", "Deny", "Warn"];
 
@@ -210,9 +210,9 @@ function annotationErrors(
 ): FieldError[] {
   const path = "spec.auditAnnotations";
   const errors: FieldError[] = [];
-  if (annotations.length > mostAnnotations)
+  if (annotations.length > maxAnnotations)
     errors.push(
-      invalidValue(path, annotations, `must not have more than ${mostAnnotations} auditAnnotations`),
+      invalidValue(path, annotations, `must not have more than ${maxAnnotations} auditAnnotations`),
     );
   const repeated = repeats<string>();
   annotations.forEach(({ key, valueExpression }, position) => {
@@ -222,8 +222,8 @@ function annotationErrors(
     const field = `${at}.valueExpression`;
     const source = valueExpression.trim();
     if (source === "") errors.push(required(field, "valueExpression is not specified"));
-    else if (Buffer.byteLength(source) > longestValueExpression)
-      errors.push(required(field, `must not exceed ${longestValueExpression} bytes in length`));
+    else if (Buffer.byteLength(source) > maxValueExpressionBytes)
+      errors.push(required(field, `must not exceed ${maxValueExpressionBytes} bytes in length`));
     else
       errors.push(...expressionErrors(source, field, [types.string, types.null], ctx, seen, valueExpression));
     if (repeated(key)) errors.push(duplicate(`${at}.key`, key));

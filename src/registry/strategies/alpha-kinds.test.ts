@@ -6,7 +6,7 @@ import { clusterCidr } from "./cluster-cidr.ts";
 import { ipAddress } from "./ip-address.ts";
 import { storageVersion } from "./storage-version.ts";
 import { clusterTrustBundle } from "./trust-bundle.ts";
-import { cellsOf, contextOf, defaulted, tryCreate, tryPart, tryUpdate } from "./try-out.fixture.ts";
+import { cellsOf, contextOf, defaulted, tryCreate, tryPart, tryUpdate } from "./strategy.fixture.ts";
 
 const validity = { now: Date.parse("2024-01-01T00:00:00Z"), days: 3650 };
 const authority = createAuthority({ commonName: "a" }, validity);

@@ -46,10 +46,10 @@ const without = (
 export function fromV1(served: ApiObject, dialect: Dialect): HorizontalPodAutoscaler {
   const { metadata, spec, status } = served as HorizontalPodAutoscalerV1;
   const keys = keysIn(dialect);
-  const noted = metadata.annotations ?? {};
+  const given = metadata.annotations ?? {};
   const { targetCPUUtilizationPercentage: share, ...bounds } = spec;
   const { currentCPUUtilizationPercentage: used, ...counts } = status;
-  const others = (parsed<Json[]>(noted[keys.metrics]) ?? []).map(metricFromV1);
+  const others = (parsed<Json[]>(given[keys.metrics]) ?? []).map(metricFromV1);
   const metrics = [
     ...others,
     ...(share === undefined
@@ -61,10 +61,10 @@ export function fromV1(served: ApiObject, dialect: Dialect): HorizontalPodAutosc
           },
         ]),
   ];
-  const behavior = parsed<{ ScaleUp?: Json | null; ScaleDown?: Json | null }>(noted[keys.behavior]);
-  const measured = parsed<Json[]>(noted[keys.currentMetrics])?.map(measuredFromV1);
+  const behavior = parsed<{ ScaleUp?: Json | null; ScaleDown?: Json | null }>(given[keys.behavior]);
+  const measured = parsed<Json[]>(given[keys.currentMetrics])?.map(measuredFromV1);
   const conditions = parsed<NonNullable<HorizontalPodAutoscaler["status"]["conditions"]>>(
-    noted[keys.conditions],
+    given[keys.conditions],
   );
   const annotations = without(metadata.annotations, Object.values(keys));
   const current = measured?.length
@@ -72,7 +72,7 @@ export function fromV1(served: ApiObject, dialect: Dialect): HorizontalPodAutosc
     : used === undefined
       ? null
       : [{ type: "Resource", resource: { name: "cpu", current: { averageUtilization: used } } }];
-  const { annotations: _noted, ...rest } = metadata;
+  const { annotations: _given, ...rest } = metadata;
   return {
     ...served,
     metadata: { ...rest, ...(Object.keys(annotations).length > 0 && { annotations }) },

@@ -4,7 +4,7 @@ import type { HorizontalPodAutoscaler } from "#api";
 import { dialects } from "#dialect";
 import { fromV1, toV1 } from "./autoscaler-v1.ts";
 import { horizontalPodAutoscaler } from "./autoscaler.ts";
-import { cellsOf, defaulted, tryCreate, tryPart } from "./try-out.fixture.ts";
+import { cellsOf, defaulted, tryCreate, tryPart } from "./strategy.fixture.ts";
 
 const metadata = { name: "a" };
 const scaleTargetRef = { apiVersion: "apps/v1", kind: "Deployment", name: "d" };

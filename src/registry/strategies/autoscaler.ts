@@ -30,8 +30,8 @@ import { notNegative } from "./rules/numbers.ts";
 import { supported } from "./rules/one-of.ts";
 import { containerResourceErrors } from "./rules/resource-name.ts";
 
-const longestPeriod = 1800;
-const longestWindow = 3600;
+const maxPeriodSeconds = 1800;
+const maxWindowSeconds = 3600;
 
 const upwards = (): HPAScalingRules => ({
   stabilizationWindowSeconds: 0,
@@ -55,11 +55,11 @@ function defaults({ spec }: HorizontalPodAutoscaler): void {
     };
 }
 
-function specErrors(spec: HorizontalPodAutoscalerSpec, fewest: number, dialect: Dialect): FieldError[] {
+function specErrors(spec: HorizontalPodAutoscalerSpec, minimum: number, dialect: Dialect): FieldError[] {
   const { minReplicas: least, maxReplicas: most, metrics = [], behavior } = spec;
   const errors =
-    least !== undefined && least < fewest
-      ? [invalidValue("spec.minReplicas", least, `must be greater than or equal to ${fewest}`)]
+    least !== undefined && least < minimum
+      ? [invalidValue("spec.minReplicas", least, `must be greater than or equal to ${minimum}`)]
       : [];
   if (most < 1) errors.push(invalidValue("spec.maxReplicas", most, "must be greater than 0"));
   if (least !== undefined && most < least)
@@ -97,12 +97,12 @@ function rulesErrors(rules: HPAScalingRules | undefined, at: string): FieldError
     window !== undefined && window < 0
       ? [invalidValue(`${at}.stabilizationWindowSeconds`, window, "must be greater than or equal to zero")]
       : [];
-  if (window !== undefined && window > longestWindow)
+  if (window !== undefined && window > maxWindowSeconds)
     errors.push(
       invalidValue(
         `${at}.stabilizationWindowSeconds`,
         window,
-        `must be less than or equal to ${longestWindow}`,
+        `must be less than or equal to ${maxWindowSeconds}`,
       ),
     );
   if (selectPolicy !== undefined)
@@ -114,12 +114,12 @@ function rulesErrors(rules: HPAScalingRules | undefined, at: string): FieldError
     if (value <= 0) errors.push(invalidValue(`${path}.value`, value, "must be greater than zero"));
     if (periodSeconds <= 0)
       errors.push(invalidValue(`${path}.periodSeconds`, periodSeconds, "must be greater than zero"));
-    if (periodSeconds > longestPeriod)
+    if (periodSeconds > maxPeriodSeconds)
       errors.push(
         invalidValue(
           `${path}.periodSeconds`,
           periodSeconds,
-          `must be less than or equal to ${longestPeriod}`,
+          `must be less than or equal to ${maxPeriodSeconds}`,
         ),
       );
   });
@@ -164,7 +164,7 @@ function sourceErrors(
   dialect: Dialect,
 ): FieldError[] {
   const { target } = metric[key]!;
-  const aimed = targetErrors(target, `${at}.target`);
+  const targetProblems = targetErrors(target, `${at}.target`);
   const one = (field: string, fine: boolean, detail: string): FieldError[] =>
     fine ? [] : [required(`${at}.target.${field}`, detail)];
   const { value, averageValue, averageUtilization } = target;
@@ -188,7 +188,7 @@ function sourceErrors(
       return [
         ...referenceErrors(metric.object!.describedObject, `${at}.describedObject`),
         ...nameErrors(metric.object!.metric, `${at}.metric`),
-        ...aimed,
+        ...targetProblems,
         ...one(
           "averageValue",
           value !== undefined || averageValue !== undefined,
@@ -210,18 +210,18 @@ function sourceErrors(
         value !== undefined || averageValue !== undefined,
         "must set either a target value for metric or a per-pod target",
       );
-      return [...nameErrors(metric.external!.metric, `${at}.metric`), ...aimed, ...any, ...both];
+      return [...nameErrors(metric.external!.metric, `${at}.metric`), ...targetProblems, ...any, ...both];
     }
     case "pods":
       return [
         ...nameErrors(metric.pods!.metric, `${at}.metric`),
-        ...aimed,
+        ...targetProblems,
         ...one("averageValue", averageValue !== undefined, "must specify a positive target averageValue"),
       ];
     case "resource":
       return [
         ...(metric.resource!.name ? [] : [required(`${at}.name`, "must specify a resource name")]),
-        ...aimed,
+        ...targetProblems,
         ...usage,
       ];
     case "containerResource": {
@@ -234,7 +234,7 @@ function sourceErrors(
         ...(container
           ? formatErrors(container, `${at}.container`, dns1123LabelProblems)
           : [required(`${at}.container`, "must specify a container")]),
-        ...aimed,
+        ...targetProblems,
         ...usage,
       ];
     }

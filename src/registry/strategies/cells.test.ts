@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { event } from "./event.ts";
 import { flowSchema } from "./flow-schema.ts";
-import { cellsOf } from "./try-out.fixture.ts";
+import { cellsOf } from "./strategy.fixture.ts";
 
 const sources: [sent: object, cell: string][] = [
   [{ deprecatedSource: { component: "agent", host: "n" } }, "agent, n"],

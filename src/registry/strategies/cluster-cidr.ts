@@ -10,7 +10,7 @@ import { parseCidr } from "./rules/address.ts";
 import { goNodeSelector } from "./rules/go-syntax.ts";
 import { same, unchanged } from "./rules/unchanged.ts";
 
-const fewestHostBits = 4;
+const minHostBits = 4;
 
 function blockErrors(text: string, family: 4 | 6, hostBits: number): FieldError[] {
   // Errors name the family, not the field.
@@ -21,7 +21,7 @@ function blockErrors(text: string, family: 4 | 6, hostBits: number): FieldError[
     block.family === family ? [] : [invalidValue(field, text, `must be a valid IPv${family} CIDR`)];
   const most = (family === 4 ? 32 : 128) - block.bits;
   const wrong = (detail: string) => invalidValue("spec.perNodeHostBits", hostBits, detail);
-  if (hostBits < fewestHostBits) errors.push(wrong(`must be greater than or equal to ${fewestHostBits}`));
+  if (hostBits < minHostBits) errors.push(wrong(`must be greater than or equal to ${minHostBits}`));
   if (hostBits > most) errors.push(wrong(`must be less than or equal to ${most}`));
   return errors;
 }

@@ -7,7 +7,7 @@ import { mandatoryPriorityLevels, priorityLevelConfiguration } from "./priority-
 import { priorityClass } from "./priority-class.ts";
 import { resourceQuota } from "./resource-quota.ts";
 import { certificateSigningRequest } from "./signing-request.ts";
-import { cellsOf, tryCreate, tryPart } from "./try-out.fixture.ts";
+import { cellsOf, tryCreate, tryPart } from "./strategy.fixture.ts";
 import { validatingWebhookConfiguration } from "./webhook-configuration.ts";
 
 const metadata = { name: "x" };

@@ -8,7 +8,7 @@ import { priorityLevelConfiguration } from "./priority-level.ts";
 import { priorityClass } from "./priority-class.ts";
 import { resourceQuota } from "./resource-quota.ts";
 import { runtimeClass } from "./runtime-class.ts";
-import { tryCreate, tryUpdate } from "./try-out.fixture.ts";
+import { tryCreate, tryUpdate } from "./strategy.fixture.ts";
 import { mutatingWebhookConfiguration, validatingWebhookConfiguration } from "./webhook-configuration.ts";
 
 const metadata = { name: "x" };

@@ -3,8 +3,8 @@ import { ConfigMap } from "#api";
 import { type FieldError, invalidValue, mostFindings, tooLong } from "#base";
 import { strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
-import { base64Bytes, dataKeyErrors, mostDataBytes } from "./rules/data-key.ts";
-import { frozenErrors } from "./rules/frozen.ts";
+import { base64Bytes, dataKeyErrors, maxDataBytes } from "./rules/data-key.ts";
+import { immutableErrors } from "./rules/immutable.ts";
 
 /** The field path of an error that concerns the whole object. */
 const wholeObject = "[]";
@@ -22,7 +22,7 @@ function errorsOf({ data, binaryData }: ConfigMap): FieldError[] {
     if (errors.length < mostFindings) errors.push(...dataKeyErrors(key, "binaryData"));
     size += base64Bytes(binaryData[key]!);
   }
-  if (size > mostDataBytes) errors.push(tooLong(wholeObject, "", mostDataBytes));
+  if (size > maxDataBytes) errors.push(tooLong(wholeObject, "", maxDataBytes));
   return errors;
 }
 
@@ -34,7 +34,7 @@ export const configMap = strategy<ConfigMap>({
   hub: ConfigMap,
   metaChecks: { asNew: 1 },
   validate: errorsOf,
-  validateUpdate: (obj, old) => [...frozenErrors(obj, old, ["data", "binaryData"]), ...errorsOf(obj)],
+  validateUpdate: (obj, old) => [...immutableErrors(obj, old, ["data", "binaryData"]), ...errorsOf(obj)],
   columns: [
     nameColumn,
     {

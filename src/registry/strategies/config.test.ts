@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { configMap } from "./config-map.ts";
 import { secret } from "./secret.ts";
 import { serviceAccount } from "./service-account.ts";
-import { cellsOf, tryCreate, tryUpdate } from "./try-out.fixture.ts";
+import { cellsOf, tryCreate, tryUpdate } from "./strategy.fixture.ts";
 
 const meta = { name: "a", namespace: "n" };
 const type = (name: string) => `orch.io/${name}`;

@@ -6,14 +6,20 @@ import { ageColumn, ago, nameColumn } from "./cells/columns.ts";
 import { selectorText } from "./cells/text.ts";
 import { jobSpecDefaults, jobSpecErrors } from "./job.ts";
 import { statusPart } from "./parts.ts";
-import { forgetReset, containersText, imagesText, podTemplateWarnings, templated } from "./pod-template.ts";
+import {
+  dropEmptyManagedFields,
+  containersText,
+  imagesText,
+  podTemplateWarnings,
+  templated,
+} from "./pod-template.ts";
 import { isTimeZone, scheduleProblem } from "./rules/cron.ts";
 import { notNegative } from "./rules/numbers.ts";
 import { oneOf } from "./rules/one-of.ts";
 import { podNameWarnings } from "./rules/workload.ts";
 
 /** Leaves room for the timestamp appended to the name of each job. */
-const longestName = 52;
+const maxNameLength = 52;
 
 function specErrors(spec: CronJobSpec, old: CronJobSpec | undefined, ctx: RequestContext): FieldError[] {
   const { schedule, timeZone, jobTemplate } = spec;
@@ -62,17 +68,17 @@ export const cronJob = templated<CronJob>((obj) => obj.spec.jobTemplate.spec.tem
   status: "cleared",
   defaults: ({ spec }) => {
     jobSpecDefaults(spec.jobTemplate.spec);
-    forgetReset(spec.jobTemplate.metadata);
+    dropEmptyManagedFields(spec.jobTemplate.metadata);
   },
   prepareForCreate: (obj) => {
     obj.status = {};
   },
   validate: ({ metadata, spec }, ctx) => {
-    const tooLong = (metadata.name ?? "").length > longestName;
+    const tooLong = (metadata.name ?? "").length > maxNameLength;
     return [
       ...specErrors(spec, undefined, ctx),
       ...(tooLong
-        ? [invalidValue("metadata.name", metadata.name, `must be no more than ${longestName} characters`)]
+        ? [invalidValue("metadata.name", metadata.name, `must be no more than ${maxNameLength} characters`)]
         : []),
     ];
   },

@@ -14,8 +14,8 @@ import { repeats } from "./rules/repeats.ts";
 import { same, unchanged } from "./rules/unchanged.ts";
 import { driverNameErrors } from "./volume-rules.ts";
 
-const shortestToken = 600;
-const longestToken = 2 ** 32;
+const minTokenSeconds = 600;
+const maxTokenSeconds = 2 ** 32;
 
 function tokenErrors({ tokenRequests }: CSIDriverSpec): FieldError[] {
   const audiences = new Set<string>();
@@ -27,8 +27,8 @@ function tokenErrors({ tokenRequests }: CSIDriverSpec): FieldError[] {
       invalidValue(`${at}.expirationSeconds`, seconds, detail),
     ];
     if (seconds === undefined) return [];
-    if (seconds < shortestToken) return wrong("may not specify a duration less than 10 minutes");
-    return seconds > longestToken ? wrong("may not specify a duration larger than 2^32 seconds") : [];
+    if (seconds < minTokenSeconds) return wrong("may not specify a duration less than 10 minutes");
+    return seconds > maxTokenSeconds ? wrong("may not specify a duration larger than 2^32 seconds") : [];
   });
 }
 
@@ -118,7 +118,7 @@ export const csiDriver = strategy<CSIDriver>({
   ],
 });
 
-const longestNodeId = 256;
+const maxNodeIdLength = 256;
 
 function nodeDriverErrors(drivers: readonly CSINodeDriver[] | null): FieldError[] {
   const names = new Set<string>();
@@ -126,8 +126,8 @@ function nodeDriverErrors(drivers: readonly CSINodeDriver[] | null): FieldError[
     const at = `spec.drivers[${position}]`;
     const errors = driverNameErrors(name, `${at}.name`);
     if (!nodeID) errors.push(required(`${at}.nodeID`));
-    else if (nodeID.length > longestNodeId)
-      errors.push(invalidValue(`${at}.nodeID`, nodeID, `must be ${longestNodeId} characters or less`));
+    else if (nodeID.length > maxNodeIdLength)
+      errors.push(invalidValue(`${at}.nodeID`, nodeID, `must be ${maxNodeIdLength} characters or less`));
     errors.push(...notNegative(allocatable?.count, `${at}.allocatable.count`));
     if (names.has(name)) errors.push(duplicate(`${at}.name`, name));
     names.add(name);

@@ -19,7 +19,7 @@ import { goSelector } from "./rules/go-syntax.ts";
 import { same, unchangedSelector } from "./rules/unchanged.ts";
 import {
   counterErrors,
-  endlessErrors,
+  longRunningErrors,
   mismatch,
   notDecremented,
   sharedDiskErrors,
@@ -83,7 +83,7 @@ function specErrors(spec: DaemonSetSpec, ctx: RequestContext): FieldError[] {
   errors.push(
     ...validatePodTemplate(template, "spec.template", ctx),
     ...sharedDiskErrors(template, "spec.template"),
-    ...endlessErrors(template, "spec.template", "DaemonSet"),
+    ...longRunningErrors(template, "spec.template", "DaemonSet"),
   );
   errors.push(
     ...notNegative(spec.minReadySeconds, "spec.minReadySeconds"),

@@ -23,10 +23,10 @@ import { scaleView } from "./rules/scale.ts";
 import { atMostWhole, countOrPercent, notNegative, percentOf } from "./rules/numbers.ts";
 import { same, unchangedSelector } from "./rules/unchanged.ts";
 import {
-  type PodKeeper,
+  type Workload,
   counterErrors,
-  endlessErrors,
-  keeperErrors,
+  longRunningErrors,
+  workloadErrors,
   notDecremented,
   podNameWarnings,
   shareErrors,
@@ -36,15 +36,15 @@ import {
 const template = "spec.template";
 
 function replicatedErrors(
-  spec: PodKeeper & { readonly replicas?: number | undefined },
+  spec: Workload & { readonly replicas?: number | undefined },
   ctx: RequestContext,
 ): FieldError[] {
   return [
     ...notNegative(spec.replicas, "spec.replicas"),
-    ...keeperErrors(spec, "spec", "deployment", () => [
+    ...workloadErrors(spec, "spec", "deployment", () => [
       ...validatePodTemplate(spec.template, template, ctx),
       ...((spec.replicas ?? 0) > 1 ? sharedDiskErrors(spec.template, template) : []),
-      ...endlessErrors(spec.template, template, "ReplicaSet"),
+      ...longRunningErrors(spec.template, template, "ReplicaSet"),
     ]),
   ];
 }

@@ -10,10 +10,10 @@ import { formatErrors, labelValueErrors, qualifiedNameErrors } from "./rules/for
 import { oneOf, supported } from "./rules/one-of.ts";
 import { same, unchanged } from "./rules/unchanged.ts";
 
-const mostEndpoints = 1000;
-const mostAddresses = 100;
-const mostPorts = 20_000;
-const mostZones = 8;
+const maxEndpoints = 1000;
+const maxAddresses = 100;
+const maxPorts = 20_000;
+const maxZones = 8;
 
 /** Validates a domain name of at least two labels; a trailing dot is allowed. */
 function domainErrors(name: string, field: string): FieldError[] {
@@ -41,8 +41,8 @@ function endpointErrors(
   const errors: FieldError[] =
     count === 0
       ? [required(`${at}.addresses`, "must contain at least 1 address")]
-      : count > mostAddresses
-        ? [tooMany(`${at}.addresses`, count, mostAddresses)]
+      : count > maxAddresses
+        ? [tooMany(`${at}.addresses`, count, maxAddresses)]
         : [];
   addresses?.forEach((address, position) =>
     errors.push(...(own(addressRules, type)?.(address, `${at}.addresses[${position}]`) ?? [])),
@@ -51,7 +51,7 @@ function endpointErrors(
     errors.push(...formatErrors(nodeName, `${at}.nodeName`, dns1123SubdomainProblems));
   if (hostname !== undefined) errors.push(...formatErrors(hostname, `${at}.hostname`, dns1123LabelProblems));
   const zones = hints?.forZones ?? [];
-  if (zones.length > mostZones) return [...errors, tooMany(`${at}.hints.forZones`, zones.length, mostZones)];
+  if (zones.length > maxZones) return [...errors, tooMany(`${at}.hints.forZones`, zones.length, maxZones)];
   const names = zones.map(({ name }) => name);
   names.forEach((name, position) => {
     const field = `${at}.hints.forZones[${position}].name`;
@@ -62,7 +62,7 @@ function endpointErrors(
 }
 
 function slicePortErrors(ports: readonly SliceEndpointPort[]): FieldError[] {
-  if (ports.length > mostPorts) return [tooMany("ports", ports.length, mostPorts)];
+  if (ports.length > maxPorts) return [tooMany("ports", ports.length, maxPorts)];
   const names = new Set<string>();
   return ports.flatMap(({ name = "", protocol, appProtocol }, position) => {
     const at = `ports[${position}]`;
@@ -83,7 +83,7 @@ function slicePortErrors(ports: readonly SliceEndpointPort[]): FieldError[] {
 function errorsOf({ addressType, endpoints, ports }: EndpointSlice): FieldError[] {
   const errors = oneOf(addressType, "addressType", ["FQDN", "IPv4", "IPv6"]);
   const count = endpoints?.length ?? 0;
-  if (count > mostEndpoints) errors.push(tooMany("endpoints", count, mostEndpoints));
+  if (count > maxEndpoints) errors.push(tooMany("endpoints", count, maxEndpoints));
   else
     endpoints?.forEach((endpoint, position) =>
       errors.push(...endpointErrors(endpoint, addressType, `endpoints[${position}]`)),

@@ -62,8 +62,8 @@ function toCore(hub: Event): ApiObject {
 const coreServed: Served<Event> = { schema: CoreEvent, toHub: fromCore, fromHub: toCore };
 
 const viaCore = (ctx: RequestContext): boolean => (ctx.served.schema as unknown) === CoreEvent;
-const longest = 128;
-const longestNote = 1024;
+const maxLength = 128;
+const maxNoteLength = 1024;
 
 /** Validation common to both groups. Field names are those of the core group in either case. */
 function commonErrors(event: Event, ctx: RequestContext): FieldError[] {
@@ -92,16 +92,16 @@ function commonErrors(event: Event, ctx: RequestContext): FieldError[] {
       ...filled(event.action, "action"),
       ...filled(event.reason, "reason"),
     );
-    if (Buffer.byteLength(event.note ?? "") > longestNote)
-      errors.push(invalidValue("message", "", `can have at most ${longestNote} characters`));
+    if (Buffer.byteLength(event.note ?? "") > maxNoteLength)
+      errors.push(invalidValue("message", "", `can have at most ${maxNoteLength} characters`));
   }
   return [...errors, ...formatErrors(namespace, "namespace", dns1123SubdomainProblems)];
 }
 
 function filled(value: string | undefined, field: string): FieldError[] {
   if (!value) return [required(field)];
-  return Buffer.byteLength(value) > longest
-    ? [invalidValue(field, "", `can have at most ${longest} characters`)]
+  return Buffer.byteLength(value) > maxLength
+    ? [invalidValue(field, "", `can have at most ${maxLength} characters`)]
     : [];
 }
 

@@ -164,16 +164,18 @@ export const ingress = strategy<Ingress>({
     obj.status = { loadBalancer: {} };
   },
   validate: (obj, { dialect }) => {
-    const said = classAnnotation(obj, dialect);
+    const annotatedClass = classAnnotation(obj, dialect);
     const contradicts =
-      said !== undefined && obj.spec.ingressClassName !== undefined && said !== obj.spec.ingressClassName;
+      annotatedClass !== undefined &&
+      obj.spec.ingressClassName !== undefined &&
+      annotatedClass !== obj.spec.ingressClassName;
     return [
       ...specErrors(obj.spec),
       ...(contradicts
         ? [
             invalidValue(
               `annotations.${dialect.names.annotations.ingressClass}`,
-              said,
+              annotatedClass,
               "must match `ingressClassName` when both are specified",
             ),
           ]
@@ -213,11 +215,12 @@ export const ingress = strategy<Ingress>({
   ],
 });
 
-const longestController = 250;
+const maxControllerLength = 250;
 
 function controllerErrors(controller: string, field: string): FieldError[] {
   if (controller === "") return [required(field)];
-  const errors = controller.length > longestController ? [tooLong(field, controller, longestController)] : [];
+  const errors =
+    controller.length > maxControllerLength ? [tooLong(field, controller, maxControllerLength)] : [];
   const slash = controller.indexOf("/");
   const [domain, path] = [controller.slice(0, slash), controller.slice(slash + 1)];
   if (slash < 1 || path === "")

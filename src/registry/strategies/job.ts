@@ -45,7 +45,7 @@ function defaults({ metadata, spec }: Job): void {
     metadata.labels = spec.template.metadata.labels;
 }
 
-function identify({ metadata, spec }: Job, dialect: Dialect): void {
+function addGeneratedLabels({ metadata, spec }: Job, dialect: Dialect): void {
   const { template } = spec;
   const inherits = metadata.labels !== undefined && metadata.labels === template.metadata.labels;
   if (!spec.manualSelector) {
@@ -72,7 +72,7 @@ function track({ metadata }: Job, { names }: Dialect): void {
 const isTracked = ({ metadata }: Job, { names }: Dialect): boolean =>
   metadata.annotations?.[names.annotations.jobTracking] !== undefined;
 
-const mostParallelIndexed = 100_000;
+const maxParallelIndexed = 100_000;
 
 /** Validates a job's spec except the selector. */
 export function jobSpecErrors(spec: JobSpec, path: string, ctx: RequestContext): FieldError[] {
@@ -90,13 +90,9 @@ export function jobSpecErrors(spec: JobSpec, path: string, ctx: RequestContext):
     errors.push(...supported(mode, `${path}.completionMode`, ["NonIndexed", "Indexed"]));
   if (mode === "Indexed" && completions === undefined)
     errors.push(required(`${path}.completions`, "when completion mode is Indexed"));
-  if (mode === "Indexed" && (parallelism ?? 0) > mostParallelIndexed)
+  if (mode === "Indexed" && (parallelism ?? 0) > maxParallelIndexed)
     errors.push(
-      invalidValue(
-        `${path}.parallelism`,
-        parallelism,
-        `must be less than or equal to ${mostParallelIndexed}`,
-      ),
+      invalidValue(`${path}.parallelism`, parallelism, `must be less than or equal to ${maxParallelIndexed}`),
     );
   if (policy) errors.push(...failurePolicyErrors(policy, template.spec, `${path}.podFailurePolicy`));
   errors.push(...validatePodTemplate(template, `${path}.template`, ctx));
@@ -241,7 +237,7 @@ function durationText({ status }: Job, now: Date): string {
 /**
  * A write of the status without labels inherits those of the pod template, so that a job always has labels.
  */
-const inheriting = (part: PartSubresource<Job>): PartSubresource<Job> => ({
+const keepingLabels = (part: PartSubresource<Job>): PartSubresource<Job> => ({
   ...part,
   merge: (sent, old, ctx) => {
     const merged = part.merge(sent, old, ctx);
@@ -273,7 +269,7 @@ export const job = templated<Job>((obj) => obj.spec.template, {
   prepareForCreate: (obj, { dialect }) => {
     obj.status = {};
     track(obj, dialect);
-    identify(obj, dialect);
+    addGeneratedLabels(obj, dialect);
   },
   prepareForUpdate: (obj, old, { dialect }) => {
     if (isTracked(old, dialect)) track(obj, dialect);
@@ -293,7 +289,7 @@ export const job = templated<Job>((obj) => obj.spec.template, {
   ],
   fields: ({ status }) => ({ "status.successful": String(status.succeeded ?? 0) }),
   subresources: {
-    status: inheriting(
+    status: keepingLabels(
       statusPart<Job>(({ status }) => [
         ...counterErrors(status, ["active", "succeeded", "failed", "ready"]),
         ...uncountedErrors(status),

@@ -3,7 +3,15 @@ import { test } from "node:test";
 import { cronJob } from "./cron-job.ts";
 import { job } from "./job.ts";
 import { isTimeZone, scheduleProblem } from "./rules/cron.ts";
-import { causesOf, cellsOf, contextOf, defaulted, tryCreate, tryPart, tryUpdate } from "./try-out.fixture.ts";
+import {
+  causesOf,
+  cellsOf,
+  contextOf,
+  defaulted,
+  tryCreate,
+  tryPart,
+  tryUpdate,
+} from "./strategy.fixture.ts";
 import type { ApiObject } from "../strategy.ts";
 
 const template = { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i:1" }] } };

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ApiObject } from "../strategy.ts";
 import { namespace } from "./namespace.ts";
-import { cellsOf, contextOf, tryCreate, tryPart, tryUpdate } from "./try-out.fixture.ts";
+import { cellsOf, contextOf, tryCreate, tryPart, tryUpdate } from "./strategy.fixture.ts";
 
 const sent = { metadata: { name: "n" } };
 

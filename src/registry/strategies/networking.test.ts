@@ -6,7 +6,7 @@ import { endpoints } from "./endpoints.ts";
 import { ingress, ingressClass } from "./ingress.ts";
 import { networkPolicy } from "./network-policy.ts";
 import { isStrictPart, ordinaryIpErrors, parseCidr } from "./rules/address.ts";
-import { cellsOf, contextOf, tryCreate, tryPart, tryUpdate } from "./try-out.fixture.ts";
+import { cellsOf, contextOf, tryCreate, tryPart, tryUpdate } from "./strategy.fixture.ts";
 
 const metadata = { name: "x" };
 const backend = { service: { name: "s", port: { number: 80 } } };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { node } from "./node.ts";
-import { cellsOf, tryCreate, tryPart, tryUpdate } from "./try-out.fixture.ts";
+import { cellsOf, tryCreate, tryPart, tryUpdate } from "./strategy.fixture.ts";
 
 const metadata = { name: "n" };
 

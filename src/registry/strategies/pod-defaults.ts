@@ -46,7 +46,7 @@ function containerDefaults(container: Container): void {
   roundUpAll(container.resources);
 }
 
-const longestImageName = 255;
+const maxImageNameLength = 255;
 const part = "[a-z0-9]+(?:(?:\\.|_{1,2}|-+)[a-z0-9]+)*";
 const hostPart = "[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?";
 const host = new RegExp(`^${hostPart}(?:\\.${hostPart})*(?::[0-9]+)?$`);
@@ -66,6 +66,6 @@ export function tagOf(image: string): string | undefined {
   if (!found || (hosted && !host.test(first)) || /^[a-f0-9]{64}$/.test(image)) return undefined;
   const name = image.replace(/@.*$/, "").replace(/:[^/]*$/, "");
   const full = hosted ? name : slash < 0 ? `docker.io/library/${name}` : `docker.io/${name}`;
-  if (full.length > longestImageName) return undefined;
+  if (full.length > maxImageNameLength) return undefined;
   return found.groups!["tag"] ?? (found.groups!["digest"] ? undefined : "latest");
 }

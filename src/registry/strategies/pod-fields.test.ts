@@ -4,7 +4,7 @@ import type { Pod } from "#api";
 import { dialects } from "#dialect";
 import { tagOf } from "./pod-defaults.ts";
 import { pod } from "./pod.ts";
-import { defaulted, cellsOf, tryCreate, tryPart, tryUpdate, contextOf } from "./try-out.fixture.ts";
+import { defaulted, cellsOf, tryCreate, tryPart, tryUpdate, contextOf } from "./strategy.fixture.ts";
 
 const metadata = { name: "p", namespace: "n" };
 const spec = (more: object = {}, container: object = {}) => ({

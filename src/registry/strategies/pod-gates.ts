@@ -45,9 +45,9 @@ const resizes = (spec?: PodSpec): boolean =>
  */
 export function withoutResize(status: PodStatus, settings: RegistrySettings, old: PodSpec): PodStatus {
   if (settings.podResize) return status;
-  const told = ({ allocatedResources, resources }: ContainerStatus): boolean =>
+  const hasResizeFields = ({ allocatedResources, resources }: ContainerStatus): boolean =>
     allocatedResources !== undefined || resources !== undefined;
-  const lists = statusLists.filter((key) => status[key]?.some(told));
+  const lists = statusLists.filter((key) => status[key]?.some(hasResizeFields));
   if (resizes(old) || (status.resize === undefined && lists.length === 0)) return status;
   const { resize: _resize, ...rest } = status;
   for (const key of lists)

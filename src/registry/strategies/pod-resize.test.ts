@@ -5,7 +5,7 @@ import { applyDefaults, fromJsonValue } from "#schema";
 import type { ApiObject, RequestContext, Strategy } from "../strategy.ts";
 import { deployment } from "./deployment.ts";
 import { pod } from "./pod.ts";
-import { causesOf, contextOf } from "./try-out.fixture.ts";
+import { causesOf, contextOf } from "./strategy.fixture.ts";
 
 const context = (podResize: boolean, strategy: Strategy = pod): RequestContext => {
   const ctx = contextOf(strategy);

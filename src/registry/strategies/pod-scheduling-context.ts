@@ -9,7 +9,7 @@ import { statusPart } from "./parts.ts";
 import { formatErrors } from "./rules/format.ts";
 import { longerThan } from "./rules/numbers.ts";
 
-const mostNodes = 128;
+const maxNodes = 128;
 
 function nodeErrors(nodes: readonly string[] | undefined, path: string): FieldError[] {
   const seen = new Set<string>();
@@ -19,7 +19,7 @@ function nodeErrors(nodes: readonly string[] | undefined, path: string): FieldEr
     seen.add(name);
     return formatErrors(name, at, dns1123SubdomainProblems);
   });
-  return [...errors, ...longerThan(seen.size === 0 ? 0 : nodes!.length, mostNodes, path)];
+  return [...errors, ...longerThan(seen.size === 0 ? 0 : nodes!.length, maxNodes, path)];
 }
 
 const specErrors = ({ spec }: PodSchedulingContext): FieldError[] =>

@@ -5,7 +5,7 @@ import type { Pod } from "#api";
 import { pod } from "./pod.ts";
 import { podTableColumns } from "./pod-columns.ts";
 import { statusUpdateErrors } from "./pod-update.ts";
-import { tryCreate, tryUpdate } from "./try-out.fixture.ts";
+import { tryCreate, tryUpdate } from "./strategy.fixture.ts";
 
 const container = (name: string, more: object = {}) => ({ name, image: "i", ...more });
 const podWith = (

@@ -14,11 +14,11 @@ import { podWarnings } from "./pod-warnings.ts";
 /** Applies defaults that depend on other fields. */
 export function podTemplateDefaults({ metadata, spec }: PodTemplateSpec): void {
   podSpecDefaults(metadata, spec);
-  forgetReset(metadata);
+  dropEmptyManagedFields(metadata);
 }
 
 /** Only in a top-level object can an empty list reset the managers. */
-export function forgetReset(metadata: ObjectMeta): void {
+export function dropEmptyManagedFields(metadata: ObjectMeta): void {
   if (metadata.managedFields?.length === 0) delete metadata.managedFields;
 }
 

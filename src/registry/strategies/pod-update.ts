@@ -20,15 +20,15 @@ import { qualityOf } from "./pod-qos.ts";
 import { unresized } from "./pod-resize.ts";
 import { toleratedTaint, tolerationErrors } from "./pod-validation/tolerations.ts";
 
-const changeable = [
+const mutableFields = [
   "`spec.containers[*].image`",
   "`spec.initContainers[*].image`",
   "`spec.activeDeadlineSeconds`",
   "`spec.tolerations` (only additions to existing tolerations)",
   "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)",
 ];
-const changeableResources = "`spec.containers[*].resources` (for CPU/memory only)";
-const longestDeadline = 2 ** 31 - 1;
+const mutableResources = "`spec.containers[*].resources` (for CPU/memory only)";
+const maxDeadlineSeconds = 2 ** 31 - 1;
 const affinityPath =
   "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms";
 
@@ -85,7 +85,7 @@ export function specUpdateErrors(
     allowed.terminationGracePeriodSeconds = before.terminationGracePeriodSeconds;
   if (before.schedulingGates?.length) errors.push(...narrowingErrors(allowed, before));
   if (!same(canonical(PodSpec, allowed), before)) {
-    const fields = podResize ? [...changeable, changeableResources] : changeable;
+    const fields = podResize ? [...mutableFields, mutableResources] : mutableFields;
     errors.push(forbiddenField("spec", `pod updates may not change fields other than ${fields.join(",")}`));
   }
   return errors;
@@ -104,9 +104,9 @@ function deadlineErrors(
           ? []
           : [invalidValue(field, null, "must not update from a positive integer to nil value")],
     };
-  if (now < 0 || now > longestDeadline)
+  if (now < 0 || now > maxDeadlineSeconds)
     return {
-      errors: [invalidValue(field, now, `must be between 0 and ${longestDeadline}, inclusive`)],
+      errors: [invalidValue(field, now, `must be between 0 and ${maxDeadlineSeconds}, inclusive`)],
       last: true,
     };
   if (old !== undefined && old < now)

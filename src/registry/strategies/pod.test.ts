@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pod } from "./pod.ts";
-import { tryCreate, tryUpdate } from "./try-out.fixture.ts";
+import { tryCreate, tryUpdate } from "./strategy.fixture.ts";
 
 const metadata = { name: "p", namespace: "n" };
 const spec = (more: object = {}, container: object = {}) => ({

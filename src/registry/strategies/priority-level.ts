@@ -34,8 +34,8 @@ function renamed(object: ApiObject, from: string, to: string): ApiObject {
   return { ...object, spec: { ...spec, limited: { [to]: shares, ...rest } } } as ApiObject;
 }
 
-const mostQueues = 10_000_000;
-const mostHashBits = 60;
+const maxQueues = 10_000_000;
+const maxEntropyBits = 60;
 
 /** Returns the number of bits needed to draw a hand of queues, each from all queues. */
 const entropyBits = (queues: number, hand: number): number => Math.ceil(Math.log2(queues) * hand);
@@ -46,17 +46,17 @@ function queuingErrors({ queueLengthLimit, queues, handSize }: Queuing, at: stri
       ? [invalidValue(`${at}.queueLengthLimit`, queueLengthLimit, "must be positive")]
       : [];
   if (queues <= 0) errors.push(invalidValue(`${at}.queues`, queues, "must be positive"));
-  else if (queues > mostQueues)
-    errors.push(invalidValue(`${at}.queues`, queues, `must not be greater than ${mostQueues}`));
+  else if (queues > maxQueues)
+    errors.push(invalidValue(`${at}.queues`, queues, `must not be greater than ${maxQueues}`));
   if (handSize <= 0) errors.push(invalidValue(`${at}.handSize`, handSize, "must be positive"));
   else if (handSize > queues)
     errors.push(invalidValue(`${at}.handSize`, handSize, `should not be greater than queues (${queues})`));
-  else if (entropyBits(queues, handSize) > mostHashBits)
+  else if (entropyBits(queues, handSize) > maxEntropyBits)
     errors.push(
       invalidValue(
         `${at}.handSize`,
         handSize,
-        `required entropy bits of deckSize ${queues} and handSize ${handSize} should not be greater than ${mostHashBits}`,
+        `required entropy bits of deckSize ${queues} and handSize ${handSize} should not be greater than ${maxEntropyBits}`,
       ),
     );
   return errors;

@@ -19,7 +19,7 @@ import { scaleView } from "./rules/scale.ts";
 import { notNegative } from "./rules/numbers.ts";
 import {
   counterErrors,
-  endlessErrors,
+  longRunningErrors,
   podNameWarnings,
   shareErrors,
   sharedDiskErrors,
@@ -43,7 +43,7 @@ function specErrors(
     );
   errors.push(...validatePodTemplate(template, path, ctx));
   if ((replicas ?? 0) > 1) errors.push(...sharedDiskErrors(template, path));
-  return [...errors, ...endlessErrors(template, path, "ReplicationController")];
+  return [...errors, ...longRunningErrors(template, path, "ReplicationController")];
 }
 
 export const replicationController = templated<ReplicationController>((obj) => obj.spec.template, {

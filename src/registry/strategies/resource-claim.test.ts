@@ -4,7 +4,7 @@ import { fieldErrorText } from "#base";
 import type { ApiObject } from "../strategy.ts";
 import { podSchedulingContext } from "./pod-scheduling-context.ts";
 import { resourceClaim, resourceClaimTemplate, resourceClass } from "./resource-claim.ts";
-import { cellsOf, contextOf, tryCreate, tryPart, tryUpdate } from "./try-out.fixture.ts";
+import { cellsOf, contextOf, tryCreate, tryPart, tryUpdate } from "./strategy.fixture.ts";
 
 const metadata = { name: "a" };
 const terms = { nodeSelectorTerms: [] };

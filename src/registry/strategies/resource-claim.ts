@@ -21,9 +21,9 @@ import { longerThan } from "./rules/numbers.ts";
 import { same, unchanged } from "./rules/unchanged.ts";
 import { driverNameErrors } from "./volume-rules.ts";
 
-const mostConsumers = 32;
-const mostHandles = 32;
-const mostHandleBytes = 16 * 1024;
+const maxConsumers = 32;
+const maxHandles = 32;
+const maxHandleBytes = 16 * 1024;
 
 /** Validates the fields that both kinds of parameter references require. */
 const referenceErrors = (
@@ -59,9 +59,9 @@ function allocationErrors(allocation: AllocationResult, path: string): FieldErro
   const at = `${path}.resourceHandles`;
   const errors = handles.flatMap(({ driverName = "", data = "" }, position) => [
     ...driverNameErrors(driverName, `${at}[${position}].driverName`),
-    ...longerThan(Buffer.byteLength(data), mostHandleBytes, `${at}[${position}].data`),
+    ...longerThan(Buffer.byteLength(data), maxHandleBytes, `${at}[${position}].data`),
   ]);
-  errors.push(...longerThan(handles.length, mostHandles, at));
+  errors.push(...longerThan(handles.length, maxHandles, at));
   if (availableOnNodes) errors.push(...nodeSelectorErrors(availableOnNodes, `${path}.availableOnNodes`));
   return errors;
 }
@@ -76,7 +76,7 @@ function consumerErrors(consumers: NonNullable<DeviceClaimStatus["reservedFor"]>
     const needed = ["resource", "name", "uid"] as const;
     return needed.flatMap((key) => (consumer[key] === "" ? [required(`${here}.${key}`)] : []));
   });
-  return [...errors, ...longerThan(consumers.length, mostConsumers, at)];
+  return [...errors, ...longerThan(consumers.length, maxConsumers, at)];
 }
 
 /**

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { clusterRoleBinding, roleBinding } from "./role-binding.ts";
 import { clusterRole, role } from "./role.ts";
-import { cellsOf, tryCreate, tryUpdate } from "./try-out.fixture.ts";
+import { cellsOf, tryCreate, tryUpdate } from "./strategy.fixture.ts";
 
 const meta = { name: "a" };
 const group = "rbac.authorization.orch.io";

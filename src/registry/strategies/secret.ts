@@ -4,8 +4,8 @@ import { type FieldError, invalidValue, required, setOwn, tooLong } from "#base"
 import type { Dialect } from "#dialect";
 import { strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
-import { base64Bytes, dataKeyErrors, mostDataBytes } from "./rules/data-key.ts";
-import { frozenErrors } from "./rules/frozen.ts";
+import { base64Bytes, dataKeyErrors, maxDataBytes } from "./rules/data-key.ts";
+import { immutableErrors } from "./rules/immutable.ts";
 import { unchanged } from "./rules/unchanged.ts";
 import { pairFault } from "./tls-pair.ts";
 
@@ -22,7 +22,7 @@ function errorsOf(secret: Secret, dialect: Dialect): FieldError[] {
   const data = secret.data ?? {};
   const errors = Object.keys(data).flatMap((key) => dataKeyErrors(key, "data"));
   const size = Object.values(data).reduce((sum, value) => sum + base64Bytes(value), 0);
-  if (size > mostDataBytes) errors.push(tooLong("data", "", mostDataBytes));
+  if (size > maxDataBytes) errors.push(tooLong("data", "", maxDataBytes));
   return [...errors, ...typeErrors(secret, data, dialect)];
 }
 
@@ -86,7 +86,7 @@ export const secret = strategy<Secret>({
   validate: (obj, { dialect }) => errorsOf(obj, dialect),
   validateUpdate: (obj, old, { dialect }) => [
     ...unchanged(obj.type, old.type, "type"),
-    ...frozenErrors(obj, old, ["data"]),
+    ...immutableErrors(obj, old, ["data"]),
     ...errorsOf(obj, dialect),
   ],
   warnings: (obj, _old, { dialect }) => pairWarnings(obj, dialect),

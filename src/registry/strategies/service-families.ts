@@ -15,10 +15,10 @@ const familyOf = (ip: string): Family => (parseIp(ip)?.family === 6 ? "IPv6" : "
  * Defaults the families and their policy. Returns errors for families that are unavailable; validation then
  * stops.
  */
-export function settleFamilies(
+export function resolveFamilies(
   spec: ServiceSpec,
   old: ServiceSpec | undefined,
-  offered: readonly [Family, ...Family[]],
+  available: readonly [Family, ...Family[]],
 ): FieldError[] {
   if (spec.type === "ExternalName") return [];
   const free = spec.clusterIP === headless && Object.keys(spec.selector ?? {}).length === 0;
@@ -26,16 +26,16 @@ export function settleFamilies(
   const malformed = addressErrors(spec);
   if (malformed.length > 0) return malformed;
   const single = spec.ipFamilyPolicy === "SingleStack";
-  const asked = [...stackErrors(spec, old, single), ...matchFamilies(spec, offered)];
-  if (asked.length > 0) return asked;
+  const requestErrors = [...stackErrors(spec, old, single), ...matchFamilies(spec, available)];
+  if (requestErrors.length > 0) return requestErrors;
   if (free) {
-    if (!spec.ipFamilies?.length) spec.ipFamilies = [offered[0]];
+    if (!spec.ipFamilies?.length) spec.ipFamilies = [available[0]];
     if (spec.ipFamilies.length < 2 && !single)
       spec.ipFamilies = [spec.ipFamilies[0]!, other(spec.ipFamilies[0]!)];
     return [];
   }
   const missing: FieldError[] = [];
-  if (spec.ipFamilyPolicy === "RequireDualStack" && offered.length < 2)
+  if (spec.ipFamilyPolicy === "RequireDualStack" && available.length < 2)
     missing.push(
       invalidValue(
         "spec.ipFamilyPolicy",
@@ -44,12 +44,12 @@ export function settleFamilies(
       ),
     );
   spec.ipFamilies?.forEach((family, position) => {
-    if (!(offered as readonly string[]).includes(family))
+    if (!(available as readonly string[]).includes(family))
       missing.push(invalidValue(`spec.ipFamilies[${position}]`, family, "not configured on this cluster"));
   });
   if (missing.length > 0) return missing;
-  if (!spec.ipFamilies?.length) spec.ipFamilies = [offered[0]];
-  if (!single && spec.ipFamilies.length === 1 && offered.length === 2)
+  if (!spec.ipFamilies?.length) spec.ipFamilies = [available[0]];
+  if (!single && spec.ipFamilies.length === 1 && available.length === 2)
     spec.ipFamilies = [spec.ipFamilies[0]!, other(spec.ipFamilies[0]!)];
   return [];
 }
@@ -93,13 +93,13 @@ function stackErrors(spec: ServiceSpec, old: ServiceSpec | undefined, single: bo
 }
 
 /** Adds the family of each requested address. */
-function matchFamilies(spec: ServiceSpec, offered: readonly Family[]): FieldError[] {
+function matchFamilies(spec: ServiceSpec, available: readonly Family[]): FieldError[] {
   const errors: FieldError[] = [];
   for (const [position, ip] of (spec.clusterIPs ?? []).entries()) {
     if (ip === headless) break;
     if (position < (spec.ipFamilies?.length ?? 0)) continue;
     const family = familyOf(ip);
-    if (offered.includes(family)) spec.ipFamilies = [...(spec.ipFamilies ?? []), family];
+    if (available.includes(family)) spec.ipFamilies = [...(spec.ipFamilies ?? []), family];
     else
       errors.push(
         invalidValue(

@@ -64,7 +64,7 @@ export function keepAllocated(spec: ServiceSpec, old: ServiceSpec): void {
 }
 
 /** When the type changes, drops allocated values of the old type that the client merely sent back. */
-export function dropLeftovers(service: Service, { spec: old }: Service): void {
+export function dropUnusedAllocations(service: Service, { spec: old }: Service): void {
   const { spec } = service;
   if (needsAddress(old) && !needsAddress(spec)) {
     if (same(spec.clusterIP, old.clusterIP) && same(spec.clusterIPs, old.clusterIPs)) {

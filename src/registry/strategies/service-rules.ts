@@ -18,7 +18,7 @@ import { isHeadless, needsHealthCheck, needsNodePorts } from "./service-fields.t
 
 /** Port of the node agent, which a load balancer must not expose. */
 const agentPort = 10_250;
-const longestAffinitySeconds = 86_400;
+const maxAffinitySeconds = 86_400;
 const balancerOnly = "may only be used when `type` is 'LoadBalancer'";
 
 export function serviceErrors(service: Service, dialect: Dialect, portsAreGiven: boolean): FieldError[] {
@@ -135,12 +135,12 @@ function affinityErrors({ sessionAffinity, sessionAffinityConfig: config }: Serv
   if (!config) errors.push(required(at));
   else if (!config.clientIP) errors.push(required(`${at}.clientIP`));
   else if (seconds === undefined) errors.push(required(`${at}.clientIP.timeoutSeconds`));
-  else if (seconds <= 0 || seconds > longestAffinitySeconds)
+  else if (seconds <= 0 || seconds > maxAffinitySeconds)
     errors.push(
       invalidValue(
         `${at}.clientIP.timeoutSeconds`,
         seconds,
-        `must be greater than 0 and less than ${longestAffinitySeconds}`,
+        `must be greater than 0 and less than ${maxAffinitySeconds}`,
       ),
     );
   return errors;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ApiObject } from "../strategy.ts";
 import { type ServiceAllocator, service, serviceWith } from "./service.ts";
-import { cellsOf, tryCreate, tryPart, tryUpdate } from "./try-out.fixture.ts";
+import { cellsOf, tryCreate, tryPart, tryUpdate } from "./strategy.fixture.ts";
 
 const metadata = { name: "s", namespace: "n" };
 const port = { port: 1 };

@@ -9,11 +9,11 @@ import { joined, labelsText, orNone } from "./cells/text.ts";
 import { statusPart } from "./parts.ts";
 import { addressWarnings, blockWarnings } from "./rules/address-warnings.ts";
 import { addressChangeErrors } from "./service-addresses.ts";
-import { type Family, restoreFamilies, settleFamilies } from "./service-families.ts";
+import { type Family, restoreFamilies, resolveFamilies } from "./service-families.ts";
 import {
   alignAddresses,
   dropInsidePolicy,
-  dropLeftovers,
+  dropUnusedAllocations,
   keepAllocated,
   needsHealthCheck,
   serviceDefaults,
@@ -54,7 +54,7 @@ function settle(
 ): FieldError[] {
   if (old) keepAllocated(service.spec, old.spec);
   alignAddresses(service.spec, old?.spec);
-  const errors = settleFamilies(service.spec, old?.spec, pool?.families ?? ["IPv4"]);
+  const errors = resolveFamilies(service.spec, old?.spec, pool?.families ?? ["IPv4"]);
   return errors.length > 0 ? errors : (pool?.allocate(service, old, state, dryRun) ?? []);
 }
 
@@ -121,7 +121,7 @@ const portsText = ({ spec }: Service): string =>
 export function serviceWith(pool?: ServiceAllocator): Strategy {
   const provide = (obj: Service, old: Service | undefined, ctx: RequestContext): void => {
     ctx.state.set(unavailable, settle(obj, old, pool, ctx));
-    if (old) dropLeftovers(obj, old);
+    if (old) dropUnusedAllocations(obj, old);
   };
   return strategy<Service>({
     resource: "services",

@@ -11,7 +11,7 @@ import {
   sha1Request,
 } from "./rules/certificate-requests.fixture.ts";
 import { certificateSigningRequest } from "./signing-request.ts";
-import { contextOf, tryCreate, tryPart } from "./try-out.fixture.ts";
+import { contextOf, tryCreate, tryPart } from "./strategy.fixture.ts";
 
 const metadata = { name: "x" };
 

@@ -7,7 +7,7 @@ import type { RequestContext } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { statusPart } from "./parts.ts";
 import {
-  forgetReset,
+  dropEmptyManagedFields,
   podColumns,
   podTemplateDefaults,
   podTemplateWarnings,
@@ -20,7 +20,13 @@ import { atMostWhole, countOrPercent, notNegative, percentOf } from "./rules/num
 import { supported } from "./rules/one-of.ts";
 import { roundUpClaim } from "./rules/round-up.ts";
 import { same } from "./rules/unchanged.ts";
-import { counterErrors, endlessErrors, keeperErrors, notDecremented, shareErrors } from "./rules/workload.ts";
+import {
+  counterErrors,
+  longRunningErrors,
+  workloadErrors,
+  notDecremented,
+  shareErrors,
+} from "./rules/workload.ts";
 
 const claimType = { apiVersion: "v1", kind: "PersistentVolumeClaim" };
 
@@ -32,7 +38,7 @@ function stampClaims({ volumeClaimTemplates }: StatefulSetSpec): void {
 function defaults({ spec }: StatefulSet, { settings }: Pick<RequestContext, "settings">): void {
   podTemplateDefaults(spec.template);
   for (const claim of spec.volumeClaimTemplates ?? []) {
-    forgetReset(claim.metadata);
+    dropEmptyManagedFields(claim.metadata);
     roundUpClaim(claim);
   }
   const update = spec.updateStrategy;
@@ -100,15 +106,15 @@ function specErrors(spec: StatefulSetSpec): FieldError[] {
   );
   // The claims add volumes that the template lacks, so the pod template cannot be validated by itself.
   errors.push(
-    ...keeperErrors(spec, "spec", "statefulset", () => [
+    ...workloadErrors(spec, "spec", "statefulset", () => [
       ...validateLabels(template.metadata.labels, "spec.template.labels"),
       ...validateAnnotations(template.metadata.annotations, "spec.template.annotations"),
     ]),
   );
-  return [...errors, ...endlessErrors(template, "spec.template", "StatefulSet")];
+  return [...errors, ...longRunningErrors(template, "spec.template", "StatefulSet")];
 }
 
-const changeable = [
+const mutableFields = [
   "replicas",
   "ordinals",
   "template",
@@ -126,14 +132,14 @@ const quotedList = (words: readonly string[]): string =>
 function fixedErrors(spec: StatefulSetSpec, old: StatefulSetSpec): FieldError[] {
   const rest = (given: StatefulSetSpec): Record<string, unknown> =>
     Object.fromEntries(
-      Object.entries(given).filter(([key]) => !(changeable as readonly string[]).includes(key)),
+      Object.entries(given).filter(([key]) => !(mutableFields as readonly string[]).includes(key)),
     );
   return same(rest(spec), rest(old))
     ? []
     : [
         forbiddenField(
           "spec",
-          `updates to statefulset spec for fields other than ${quotedList(changeable)} are forbidden`,
+          `updates to statefulset spec for fields other than ${quotedList(mutableFields)} are forbidden`,
         ),
       ];
 }

@@ -10,10 +10,10 @@ import { supported } from "./rules/one-of.ts";
 import { repeats } from "./rules/repeats.ts";
 import { same, unchanged } from "./rules/unchanged.ts";
 
-const mostParameters = 512;
-const largestParameters = 256 * 1024;
+const maxParameters = 512;
+const maxParametersBytes = 256 * 1024;
 /** Bounds the number of errors for equal terms, which would grow with the square of the number of terms. */
-const mostRepeated = 1000;
+const maxDuplicates = 1000;
 
 function errorsOf({
   provisioner,
@@ -36,7 +36,7 @@ function errorsOf({
 }
 
 function parameterErrors(parameters: readonly (readonly [string, string])[]): FieldError[] {
-  if (parameters.length > mostParameters) return [tooLong("parameters", "", mostParameters)];
+  if (parameters.length > maxParameters) return [tooLong("parameters", "", maxParameters)];
   const errors = parameters
     .filter(([key]) => key === "")
     .map(([key]) => invalidValue("parameters", key, "field can not be empty."));
@@ -44,7 +44,7 @@ function parameterErrors(parameters: readonly (readonly [string, string])[]): Fi
     (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value),
     0,
   );
-  return size > largestParameters ? [...errors, tooLong("parameters", "", largestParameters)] : errors;
+  return size > maxParametersBytes ? [...errors, tooLong("parameters", "", maxParametersBytes)] : errors;
 }
 
 /** Returns the keys and their values, independent of their order. */
@@ -58,7 +58,7 @@ const emptyShape = shapeOf([]);
 
 function topologyErrors(terms: NonNullable<StorageClass["allowedTopologies"]>): FieldError[] {
   const earlier = new Map<string, number>();
-  let left = mostRepeated;
+  let left = maxDuplicates;
   return terms.flatMap(({ matchLabelExpressions }, position) => {
     const path = `allowedTopologies[${position}].matchLabelExpressions`;
     const keys = new Set<string>();
@@ -78,9 +78,9 @@ function topologyErrors(terms: NonNullable<StorageClass["allowedTopologies"]>): 
     const shape = shapeOf(matchLabelExpressions ?? []);
     const alike = earlier.get(shape) ?? 0;
     earlier.set(shape, alike + 1);
-    const told = Math.min(left, alike + (shape === emptyShape ? terms.length : 0));
-    left -= told;
-    return [...errors, ...Array.from({ length: told }, () => duplicate(path, ""))];
+    const reported = Math.min(left, alike + (shape === emptyShape ? terms.length : 0));
+    left -= reported;
+    return [...errors, ...Array.from({ length: reported }, () => duplicate(path, ""))];
   });
 }
 

@@ -4,7 +4,15 @@ import type { Strategy } from "../strategy.ts";
 import { csiDriver, csiNode, csiStorageCapacity } from "./csi.ts";
 import { persistentVolume } from "./persistent-volume.ts";
 import { storageClass } from "./storage-class.ts";
-import { cellsOf, defaulted, tryCreate, tryPart, tryUpdate, causesOf, contextOf } from "./try-out.fixture.ts";
+import {
+  cellsOf,
+  defaulted,
+  tryCreate,
+  tryPart,
+  tryUpdate,
+  causesOf,
+  contextOf,
+} from "./strategy.fixture.ts";
 import { volumeAttachment } from "./volume-attachment.ts";
 import { persistentVolumeClaim } from "./volume-claim.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { tryCreate } from "./try-out.fixture.ts";
+import { tryCreate } from "./strategy.fixture.ts";
 import { volumeAttachment } from "./volume-attachment.ts";
 
 const inside = "spec.source.inlineVolumeSpec";

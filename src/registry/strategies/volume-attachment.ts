@@ -12,8 +12,8 @@ import { roundUp } from "./rules/round-up.ts";
 import { same } from "./rules/unchanged.ts";
 import { driverNameErrors, volumeSpecErrors } from "./volume-rules.ts";
 
-const largestMetadata = 256 * 1024;
-const longestMessage = 1024;
+const maxMetadataBytes = 256 * 1024;
+const maxMessageLength = 1024;
 
 function errorsOf({ spec, status }: VolumeAttachment, dialect: Dialect): FieldError[] {
   const { attacher, nodeName, source } = spec;
@@ -39,11 +39,11 @@ function statusErrors({
     (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value),
     0,
   );
-  const errors = size > largestMetadata ? [tooLong("status.attachmentMetadata", "", largestMetadata)] : [];
-  if (Buffer.byteLength(attachError?.message ?? "") > longestMessage)
-    errors.push(tooLong("status.attachError.message", "", longestMessage));
-  if (Buffer.byteLength(detachError?.message ?? "") > longestMessage)
-    errors.push(tooLong("status.detachError.message", "", longestMessage));
+  const errors = size > maxMetadataBytes ? [tooLong("status.attachmentMetadata", "", maxMetadataBytes)] : [];
+  if (Buffer.byteLength(attachError?.message ?? "") > maxMessageLength)
+    errors.push(tooLong("status.attachError.message", "", maxMessageLength));
+  if (Buffer.byteLength(detachError?.message ?? "") > maxMessageLength)
+    errors.push(tooLong("status.detachError.message", "", maxMessageLength));
   return errors;
 }
 

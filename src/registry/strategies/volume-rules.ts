@@ -34,7 +34,7 @@ import {
   rbdErrors,
   scaleIoErrors,
 } from "./pod-validation/volume-vendors.ts";
-import { accessModes, oncePod } from "./rules/access-modes.ts";
+import { accessModes, readWriteOncePod } from "./rules/access-modes.ts";
 import { formatErrors } from "./rules/format.ts";
 import { supported } from "./rules/one-of.ts";
 
@@ -69,8 +69,8 @@ export function volumeSpecErrors(
 function accessModeErrors(modes: readonly string[], field: string, allowed: readonly string[]): FieldError[] {
   const errors =
     modes.length > 0 ? modes.flatMap((mode) => supported(mode, field, allowed)) : [required(field)];
-  const others = modes.some((mode) => mode !== oncePod && accessModes.includes(mode));
-  if (allowed.includes(oncePod) && modes.includes(oncePod) && others)
+  const others = modes.some((mode) => mode !== readWriteOncePod && accessModes.includes(mode));
+  if (allowed.includes(readWriteOncePod) && modes.includes(readWriteOncePod) && others)
     errors.push(forbiddenField(field, "may not use ReadWriteOncePod with other access modes"));
   return errors;
 }
@@ -194,22 +194,22 @@ const secretErrors = (
   at: string,
 ): FieldError[] => (secret ? needed(secret, ["name", "namespace"], `${at}.secretRef`) : []);
 
-const longestInitiator = 64;
+const maxInitiatorLength = 64;
 
 function iscsiVolumeErrors(iscsi: ISCSIPersistentVolumeSource, name: string, at: string): FieldError[] {
   const errors = iscsiErrors(iscsi, at, true);
-  if (iscsi.initiatorName !== undefined && `${name}:${iscsi.targetPortal}`.length > longestInitiator)
+  if (iscsi.initiatorName !== undefined && `${name}:${iscsi.targetPortal}`.length > maxInitiatorLength)
     errors.push(
       invalidValue(
         `${at}.targetportal`,
         iscsi.targetPortal,
-        `Total length of <volume name>:<iscsi.targetPortal> must be under ${longestInitiator} characters if iscsi.initiatorName is specified.`,
+        `Total length of <volume name>:<iscsi.targetPortal> must be under ${maxInitiatorLength} characters if iscsi.initiatorName is specified.`,
       ),
     );
   return iscsi.secretRef ? [...errors, ...needed(iscsi.secretRef, ["name"], `${at}.secretRef`)] : errors;
 }
 
-interface About {
+interface SourceContext {
   readonly dialect: Dialect;
   readonly name: string;
 }
@@ -218,7 +218,7 @@ function oneSourceErrors(
   spec: PersistentVolumeSpec,
   key: (typeof sources)[number],
   path: string,
-  { dialect, name }: About,
+  { dialect, name }: SourceContext,
 ): FieldError[] {
   const at = `${path}.${key}`;
   switch (key) {
@@ -301,11 +301,11 @@ function namespaceErrors(namespace: string | undefined, field: string): FieldErr
     : [invalidValue(field, namespace, "if the endpointnamespace is set, it must be a valid namespace name")];
 }
 
-const longestDriver = 63;
+const maxDriverLength = 63;
 
 export function driverNameErrors(name: string, field: string): FieldError[] {
   const errors = name ? [] : [required(field)];
-  if (name.length > longestDriver) errors.push(tooLong(field, name, longestDriver));
+  if (name.length > maxDriverLength) errors.push(tooLong(field, name, maxDriverLength));
   return [
     ...errors,
     ...dns1123SubdomainProblems(name.toLowerCase()).map((detail) => invalidValue(field, name, detail)),

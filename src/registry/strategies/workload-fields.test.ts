@@ -6,7 +6,7 @@ import { deployment } from "./deployment.ts";
 import { podDisruptionBudget } from "./disruption-budget.ts";
 import { podTemplate, replicationController } from "./replication-controller.ts";
 import { statefulSet } from "./stateful-set.ts";
-import { cellsOf, contextOf, defaulted, tryCreate, tryPart } from "./try-out.fixture.ts";
+import { cellsOf, contextOf, defaulted, tryCreate, tryPart } from "./strategy.fixture.ts";
 
 const pod = { containers: [{ name: "c", image: "i:1" }] };
 const template = { metadata: { labels: { a: "b" } }, spec: pod };

@@ -6,7 +6,7 @@ import { deployment, replicaSet } from "./deployment.ts";
 import { podDisruptionBudget } from "./disruption-budget.ts";
 import { replicationController } from "./replication-controller.ts";
 import { statefulSet } from "./stateful-set.ts";
-import { contextOf, defaulted, tryCreate, tryPart, tryUpdate } from "./try-out.fixture.ts";
+import { contextOf, defaulted, tryCreate, tryPart, tryUpdate } from "./strategy.fixture.ts";
 
 const pod = { containers: [{ name: "c", image: "i:1" }] };
 const template = { metadata: { labels: { a: "b" } }, spec: pod };

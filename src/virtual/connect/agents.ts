@@ -122,7 +122,7 @@ export async function dial(
       : connect(target as { host: string; port: number });
     const settle = (error?: Error): void => {
       clearTimeout(timer);
-      signal.removeEventListener("abort", gone);
+      signal.removeEventListener("abort", onAbort);
       socket.removeListener("error", settle);
       if (!error) return resolve(socket);
       socket.on("error", () => undefined);
@@ -133,12 +133,12 @@ export async function dial(
         ),
       );
     };
-    const gone = (): void => settle(new Error("the client has gone"));
+    const onAbort = (): void => settle(new Error("the client has gone"));
     const timer = setTimeout(
       () => settle(new Error(`no connection within ${timeoutMilliseconds} ms`)),
       timeoutMilliseconds || 30_000,
     );
-    signal.addEventListener("abort", gone, { once: true });
+    signal.addEventListener("abort", onAbort, { once: true });
     socket.once("error", settle);
     socket.once(tls ? "secureConnect" : "connect", () => settle());
   });

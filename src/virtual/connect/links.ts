@@ -63,7 +63,7 @@ const tagStart = /<([a-z][^\s/>"']*)/iy;
 // Also matches names without a value: a search inside them would take quadratic time.
 const attribute = /([^\s"'<>/=]+)(?:(\s*=\s*)(?:"([^"]*)"|'([^']*)'|([^\s"'=<>`]+)))?/g;
 /** Longer tags pass unchanged. */
-const mostOfTag = 16 * 1024;
+const maxTagLength = 16 * 1024;
 
 interface Ending {
   readonly form: RegExp;
@@ -101,7 +101,7 @@ function scanner(change: (link: string) => string): (piece: string, last: boolea
   /** Chunks of that tag not yet appended to `pending`: appending each of them would take quadratic time. */
   let pieces: string[] = [];
   return (piece, last) => {
-    if (search.at > 0 && !last && search.at + piece.length < mostOfTag) {
+    if (search.at > 0 && !last && search.at + piece.length < maxTagLength) {
       const { at: end, quote } = findTagEnd(piece, { at: 0, quote: search.quote });
       if (end === piece.length) {
         pieces.push(piece);
@@ -144,7 +144,7 @@ function scanner(change: (link: string) => string): (piece: string, last: boolea
         out += `<${name}${changed(name.toLowerCase(), attributes, change)}>`;
         at = search.at + 1;
         inside = plainText.get(name.toLowerCase());
-      } else if (!last && pending.length - at < mostOfTag) {
+      } else if (!last && pending.length - at < maxTagLength) {
         search = { at: search.at - at, quote: search.quote };
         break;
       } else pass(pending.length);

@@ -23,11 +23,11 @@ import {
   portForwardOptions,
   queryText,
 } from "./options.ts";
-import { ask, firstOf, pour } from "./relay.ts";
+import { sendRequest, readStart, pour } from "./relay.ts";
 import { toTranslate, translateChannels, translatePorts } from "./translate.ts";
 import { tunnel } from "./tunnel.ts";
 
-const longestComplaint = 50_000;
+const maxErrorLength = 50_000;
 
 export function podConnections(context: ConnectContext): readonly VirtualResource[] {
   const streaming = (
@@ -46,12 +46,12 @@ export function podConnections(context: ConnectContext): readonly VirtualResourc
       await admitConnect(call, context, kind, wanted);
       const pod = await podOf(context, call);
       const { agents, stopping } = context;
-      const there = {
+      const agent = {
         path: route(pod, wanted as never),
         ...(await agents.locate(assignedNode(pod), "pods")),
       };
       if (!call.call.upgradable) throw badRequest("Upgrade request required");
-      const target = { ...there, tls: agents.tls(), timeoutMilliseconds: agents.timeoutMilliseconds };
+      const target = { ...agent, tls: agents.tls(), timeoutMilliseconds: agents.timeoutMilliseconds };
       const newer = toTranslate(call.call, context.dialect, path === "portforward" ? "ports" : "commands");
       if (newer === undefined) return await tunnel(call.call, target, stopping);
       return await (path === "portforward"
@@ -154,7 +154,7 @@ async function log(context: ConnectContext, call: ApiCall): Promise<Reply> {
   const path = `/containerLogs/${[call.target.namespace, call.target.name, container].map(encodeURIComponent).join("/")}`;
   const query = queryText(Object.entries(passed).map(([key, value]) => [key, String(value)] as const));
   agents.logs?.asked(unchecked ?? false);
-  const message = await ask(
+  const message = await sendRequest(
     {
       scheme: "https",
       ...address,
@@ -163,7 +163,7 @@ async function log(context: ConnectContext, call: ApiCall): Promise<Reply> {
       headers: {},
       tls: agents.tls(unchecked ?? false),
       timeoutMilliseconds: agents.timeoutMilliseconds,
-      unreached: (why) =>
+      unreachable: (why) =>
         plainError(`Get "https://${hostAndPort(address.host, address.port)}${path}${query}": ${why}`),
     },
     AbortSignal.any([call.call.signal, context.stopping]),
@@ -173,7 +173,7 @@ async function log(context: ConnectContext, call: ApiCall): Promise<Reply> {
   });
   const status = message.statusCode ?? 0;
   if (status < 200 || status > 206)
-    throw complaint(status, await firstOf(message, longestComplaint), call.target.name);
+    throw errorFrom(status, await readStart(message, maxErrorLength), call.target.name);
   const stream = (sink: Sink): Promise<void> => pour(message, sink);
   if (!isWebSocket(call.call))
     return { status: 200, headers: { "content-type": "text/plain" }, body: { stream } };
@@ -192,7 +192,7 @@ const logMessage = (chunk: Uint8Array, protocol: string): Uint8Array | string =>
   protocol === streamProtocols.logs[1] ? Buffer.from(chunk).toString("base64") : chunk;
 
 /** Converts an error response of the agent to a status. Redirects are not followed. */
-function complaint(status: number, text: string, name: string): ApiError {
+function errorFrom(status: number, text: string, name: string): ApiError {
   if (status >= 300 && status < 400)
     return internal("the node agent attempted to redirect this request, which is not permitted");
   if (status === 400) return badRequest(text);

@@ -7,10 +7,10 @@ import { type ConnectContext, admitConnect } from "./context.ts";
 import { type PlainHeaders, endToEnd, forwarded } from "./headers.ts";
 import { type LinkBase, throughProxy, withLinks } from "./links.ts";
 import { proxyableAddress, proxyableHost } from "./proxyable.ts";
-import { ask, pour, unpackedBody } from "./relay.ts";
+import { sendRequest, pour, unpackedBody } from "./relay.ts";
 import { tunnel } from "./tunnel.ts";
 
-interface Place {
+interface ProxyTarget {
   readonly scheme: "http" | "https";
   /** Host name in links, in the Host header and in the certificate. */
   readonly host: string;
@@ -29,7 +29,7 @@ export function proxyEndpoints(context: ConnectContext): readonly VirtualResourc
     resource: string,
     kind: string,
     namespaced: boolean,
-    locate: (call: ApiCall) => Promise<Place>,
+    locate: (call: ApiCall) => Promise<ProxyTarget>,
   ): VirtualResource => ({
     path: `${resource}/proxy`,
     kind,
@@ -39,13 +39,13 @@ export function proxyEndpoints(context: ConnectContext): readonly VirtualResourc
       if (!call.target.named || (call.target.namespace !== "") !== namespaced) throw notServed();
       if (!methods.includes(call.method)) throw methodNotAllowed();
       await admitConnect(call, context, kind, { apiVersion: "v1", kind, ...optionsPath(call) });
-      return await pass(context, call, await locate(call));
+      return await proxyRequest(context, call, await locate(call));
     },
   });
   return [
-    proxy("pods", "PodProxyOptions", true, (call) => podPlace(context, call)),
-    proxy("services", "ServiceProxyOptions", true, (call) => servicePlace(context, call)),
-    proxy("nodes", "NodeProxyOptions", false, (call) => nodePlace(context, call)),
+    proxy("pods", "PodProxyOptions", true, (call) => podTarget(context, call)),
+    proxy("services", "ServiceProxyOptions", true, (call) => serviceTarget(context, call)),
+    proxy("nodes", "NodeProxyOptions", false, (call) => nodeTarget(context, call)),
   ];
 }
 
@@ -68,7 +68,7 @@ function portOf(text: string, what: string): number {
   return Number(text);
 }
 
-async function podPlace({ resources }: ConnectContext, { target }: ApiCall): Promise<Place> {
+async function podTarget({ resources }: ConnectContext, { target }: ApiCall): Promise<ProxyTarget> {
   const { scheme, name, port } = partsOf(target.name, "pod");
   const pod = await resources.pods.get(`${target.namespace}/${name}`);
   if (!pod) throw notFound({ group: "", resource: "pods" }, name);
@@ -77,7 +77,7 @@ async function podPlace({ resources }: ConnectContext, { target }: ApiCall): Pro
   return { scheme: scheme ?? "http", host, address: host, port: portOf(port, `pod ${name}`) || first };
 }
 
-async function nodePlace({ agents }: ConnectContext, { target }: ApiCall): Promise<Place> {
+async function nodeTarget({ agents }: ConnectContext, { target }: ApiCall): Promise<ProxyTarget> {
   const { scheme, name, port } = partsOf(target.name, "node");
   const agent = await agents.locate(name, "nodes");
   const address = await proxyableHost(agent.host);
@@ -87,7 +87,7 @@ async function nodePlace({ agents }: ConnectContext, { target }: ApiCall): Promi
     : { scheme: scheme ?? "http", host: agent.host, address, port: wanted };
 }
 
-async function servicePlace({ resources }: ConnectContext, { target }: ApiCall): Promise<Place> {
+async function serviceTarget({ resources }: ConnectContext, { target }: ApiCall): Promise<ProxyTarget> {
   const { scheme, name, port } = partsOf(target.name, "service");
   const service = await resources.services.get(`${target.namespace}/${name}`);
   if (!service) throw notFound({ group: "", resource: "services" }, name);
@@ -100,7 +100,7 @@ async function servicePlace({ resources }: ConnectContext, { target }: ApiCall):
   const endpoints = await resources.endpoints.get(`${target.namespace}/${name}`);
   // Reported as a missing service, as in kube-apiserver.
   if (!endpoints) throw notFound({ group: "", resource: "services" }, name);
-  const found: Place[] = [];
+  const found: ProxyTarget[] = [];
   for (const { addresses, ports } of endpoints.subsets ?? []) {
     const match = ports?.find((each) => (each.name ?? "") === portName);
     if (!match) continue;
@@ -130,19 +130,19 @@ function optionsPath({ call, target: { rest } }: ApiCall): { readonly path?: str
 }
 
 /** Returns the path after `/proxy`, still encoded. */
-function pathBehind({ call, target }: ApiCall): string {
+function pathAfterProxy({ call, target }: ApiCall): string {
   const segments = call.path.split("/");
   const depth = target.namespace ? 8 : 6;
   return segments.length > depth ? `/${segments.slice(depth).join("/")}` : "";
 }
 
-async function pass(context: ConnectContext, call: ApiCall, place: Place): Promise<Reply> {
+async function proxyRequest(context: ConnectContext, call: ApiCall, place: ProxyTarget): Promise<Reply> {
   const { call: raw, method } = call;
-  const behind = pathBehind(call);
+  const afterProxy = pathAfterProxy(call);
   const search = raw.search ? `?${raw.search}` : "";
-  if (behind === "" && (method === "GET" || method === "HEAD") && !raw.upgradable)
+  if (afterProxy === "" && (method === "GET" || method === "HEAD") && !raw.upgradable)
     return { status: 301, headers: { location: `${raw.path}/${search}` } };
-  const path = `${behind || "/"}${search}`;
+  const path = `${afterProxy || "/"}${search}`;
   const { timeoutMilliseconds, dial } = context.agents;
   const tls = place.scheme === "http" ? undefined : tlsTo(place, context);
   if (raw.upgradable) {
@@ -151,9 +151,9 @@ async function pass(context: ConnectContext, call: ApiCall, place: Place): Promi
     return await tunnel(raw, target, context.stopping);
   }
   const body = method === "GET" || method === "HEAD" ? undefined : await readAnyBody(call);
-  const prefix = behind === "" ? raw.path : raw.path.slice(0, raw.path.length - behind.length);
+  const prefix = afterProxy === "" ? raw.path : raw.path.slice(0, raw.path.length - afterProxy.length);
   const { "content-length": _length, host, ...headers } = endToEnd(forwarded(raw));
-  const message = await ask(
+  const message = await sendRequest(
     {
       scheme: place.scheme,
       host: place.address,
@@ -162,7 +162,7 @@ async function pass(context: ConnectContext, call: ApiCall, place: Place): Promi
       method,
       headers: {
         ...headers,
-        host: place.isAgent || host === undefined ? homeOf(place) : host,
+        host: place.isAgent || host === undefined ? authorityOf(place) : host,
         ...(body && { "content-length": String(body.length) }),
         "x-forwarded-uri": raw.path,
         "x-forwarded-host": typeof host === "string" ? host : "",
@@ -176,7 +176,7 @@ async function pass(context: ConnectContext, call: ApiCall, place: Place): Promi
     AbortSignal.any([raw.signal, context.stopping]),
   );
   const answered = endToEnd(message.headers);
-  const base: LinkBase = { home: homeOf(place), asked: typeof host === "string" ? host : "", prefix };
+  const base: LinkBase = { home: authorityOf(place), asked: typeof host === "string" ? host : "", prefix };
   const { location } = answered;
   if (typeof location === "string") answered["location"] = throughProxy(location, base);
   const unpacked =
@@ -203,12 +203,12 @@ async function pass(context: ConnectContext, call: ApiCall, place: Place): Promi
 }
 
 /** The certificate is verified against the host name, although the address is dialed. */
-const tlsTo = ({ host, isAgent }: Place, { agents }: ConnectContext): ConnectionOptions => ({
+const tlsTo = ({ host, isAgent }: ProxyTarget, { agents }: ConnectContext): ConnectionOptions => ({
   ...(isAgent ? agents.tls() : { rejectUnauthorized: false }),
   ...(parseIp(host) ? {} : { servername: host }),
 });
 
-const homeOf = ({ host, port }: Place): string =>
+const authorityOf = ({ host, port }: ProxyTarget): string =>
   port ? hostAndPort(host, port) : host.includes(":") ? `[${host}]` : host;
 
 const isPage = ({ "content-type": type }: PlainHeaders): boolean =>

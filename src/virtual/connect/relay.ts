@@ -23,17 +23,17 @@ export interface Upstream {
   readonly dial?: Dial | undefined;
   readonly timeoutMilliseconds: number;
   /** Returns the error for a target that cannot be reached; default is that of proxies. */
-  readonly unreached?: (why: string) => ApiError;
+  readonly unreachable?: (why: string) => ApiError;
 }
 
-const unreachedByProxy = (why: string): ApiError =>
+const unreachableByProxy = (why: string): ApiError =>
   serviceUnavailable(`error trying to reach service: ${why}`);
 
 /**
  * Sends the request and resolves with the head of the response. Only connecting has a timeout, the response
  * may take any time.
  */
-export async function ask(upstream: Upstream, signal: AbortSignal): Promise<IncomingMessage> {
+export async function sendRequest(upstream: Upstream, signal: AbortSignal): Promise<IncomingMessage> {
   const { scheme, host, port, path, method, headers, body, tls, dial, timeoutMilliseconds } = upstream;
   signal.throwIfAborted();
   return await new Promise((resolve, reject) => {
@@ -55,30 +55,30 @@ export async function ask(upstream: Upstream, signal: AbortSignal): Promise<Inco
       () => outgoing.destroy(new Error(`no connection within ${timeoutMilliseconds} ms`)),
       timeoutMilliseconds || 30_000,
     );
-    const gone = (): void => void outgoing.destroy(new Error("the client has gone"));
-    signal.addEventListener("abort", gone, { once: true });
+    const onAbort = (): void => void outgoing.destroy(new Error("the client has gone"));
+    signal.addEventListener("abort", onAbort, { once: true });
     outgoing.once("socket", (socket) => {
       if (dial && scheme === "http") clearTimeout(timer);
       else socket.once(scheme === "https" ? "secureConnect" : "connect", () => clearTimeout(timer));
     });
     outgoing.once("error", (error) => {
       clearTimeout(timer);
-      signal.removeEventListener("abort", gone);
+      signal.removeEventListener("abort", onAbort);
       const text = connectionErrorText(error, { host, port });
-      const failed = (upstream.unreached ?? unreachedByProxy)(text);
+      const failed = (upstream.unreachable ?? unreachableByProxy)(text);
       failed.cause = error;
       reject(failed);
     });
     outgoing.once("response", (message) => {
       clearTimeout(timer);
-      message.once("close", () => signal.removeEventListener("abort", gone));
+      message.once("close", () => signal.removeEventListener("abort", onAbort));
       resolve(message);
     });
     outgoing.end(body);
   });
 }
 
-const fullBacklog = 1024 * 1024;
+const maxBacklogBytes = 1024 * 1024;
 
 /**
  * Streams a body no faster than the client reads it; a transformed body still originates from the message.
@@ -93,7 +93,7 @@ export async function pour(
   try {
     for await (const chunk of body) {
       sink.write(chunk);
-      if (sink.backlogBytes > fullBacklog) await sink.drained();
+      if (sink.backlogBytes > maxBacklogBytes) await sink.drained();
     }
   } catch (error) {
     if (!sink.closed.aborted) throw error;
@@ -109,7 +109,7 @@ export function unpackedBody(message: IncomingMessage): AsyncIterable<Buffer> | 
 }
 
 /** Returns the beginning of a body, for error messages. */
-export async function firstOf(message: IncomingMessage, most: number): Promise<string> {
+export async function readStart(message: IncomingMessage, most: number): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   try {

@@ -8,7 +8,7 @@ const kinds = { open: 1, reset: 3, ping: 6, goAway: 7 } as const;
 const lastOfStream = 1;
 const version = 0x8003;
 const frameHead = 8;
-const largestData = 256 * 1024;
+const maxDataLength = 256 * 1024;
 
 const known = [
   "options head post put delete trace accept accept-charset accept-encoding accept-language accept-ranges age allow authorization cache-control connection",
@@ -134,10 +134,10 @@ export function spdySession(socket: Duplex): SpdySession {
       control(kinds.open, 0, Buffer.concat([numbers(id, 0), Buffer.alloc(2), block]));
       return {
         write: (bytes) => {
-          let goesOn = true;
-          for (let at = 0; at < bytes.length; at += largestData)
-            goesOn = data(id, 0, bytes.subarray(at, at + largestData));
-          return goesOn;
+          let writable = true;
+          for (let at = 0; at < bytes.length; at += maxDataLength)
+            writable = data(id, 0, bytes.subarray(at, at + maxDataLength));
+          return writable;
         },
         end: () => void data(id, lastOfStream, Buffer.alloc(0)),
       };

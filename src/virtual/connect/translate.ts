@@ -9,17 +9,17 @@ import { type Dialect, runtimeProtocols, streamProtocols } from "#dialect";
 import { type Call, type Reply, headerList } from "#http";
 import { forwarded } from "./headers.ts";
 import { type SpdySession, type SpdyStream, spdySession } from "./spdy.ts";
-import { type Head, type TunnelTarget, idle, upgraded } from "./tunnel.ts";
+import { type Head, type TunnelTarget, idleMilliseconds, upgraded } from "./tunnel.ts";
 import { accepted, isHandshake, isWebSocket, part } from "#endpoints";
 
 const channels = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4 } as const;
 /** A message of this channel closes the channel it names. */
 const closing = 255;
 const [newestChannel, channelOfRuntimes] = streamProtocols.channel;
-const largestMessage = 32 * 1024 * 1024;
+const maxMessageBytes = 32 * 1024 * 1024;
 /** A client with more unread data than this receives no more until it catches up. */
-const mostUnread = 1024 * 1024;
-const largestStatus = 1024 * 1024;
+const maxUnreadBytes = 1024 * 1024;
+const maxStatusBytes = 1024 * 1024;
 
 /**
  * Returns the requested protocol, as the client spelled it, if it must be translated; undefined if the
@@ -92,7 +92,7 @@ export function translatePorts(
   });
 }
 
-interface Meeting {
+interface ClientConnection {
   readonly call: Call;
   readonly socket: Duplex;
   readonly head: Uint8Array;
@@ -103,18 +103,18 @@ interface Meeting {
 
 /** Completes the handshake with the client; when either side disconnects, the other one is closed, too. */
 async function withClient(
-  { call, socket, head, protocol, agent, stopping }: Meeting,
+  { call, socket, head, protocol, agent, stopping }: ClientConnection,
   serve: (client: WebSocket) => void | Promise<void>,
 ): Promise<void> {
   agent.on("error", () => agent.destroy());
   try {
-    const client = await accepted({ call, socket, head }, protocol, largestMessage);
+    const client = await accepted({ call, socket, head }, protocol, maxMessageBytes);
     const cut = (): void => {
       client.terminate();
       agent.destroy();
     };
     stopping.addEventListener("abort", cut, { once: true });
-    agent.setTimeout(idle, cut);
+    agent.setTimeout(idleMilliseconds, cut);
     client.once("close", () => {
       stopping.removeEventListener("abort", cut);
       agent.destroy();
@@ -140,23 +140,24 @@ async function serveChannels(
   const shown = (channel: number) => ({
     onData: (data: Buffer) => sent(client, agent, Buffer.concat([Buffer.from([channel]), data])),
   });
-  const told: Buffer[] = [];
+  const statusChunks: Buffer[] = [];
   let length = 0;
   let over = false;
   // The status is sent last, after all output.
   const finish = (): void => {
     if (over) return;
     over = true;
-    if (told.length > 0) sent(client, agent, Buffer.concat([Buffer.from([channels.error]), ...told]));
+    if (statusChunks.length > 0)
+      sent(client, agent, Buffer.concat([Buffer.from([channels.error]), ...statusChunks]));
     session.close();
     part(client);
   };
   const status = {
     onData: (data: Buffer): void => {
       length += data.length;
-      if (length <= largestStatus) told.push(Buffer.from(data));
+      if (length <= maxStatusBytes) statusChunks.push(Buffer.from(data));
       // Runtimes keep this stream open; it carries one complete JSON document.
-      if (isWhole(Buffer.concat(told))) finish();
+      if (isWhole(Buffer.concat(statusChunks))) finish();
     },
     onEnd: finish,
   };
@@ -199,9 +200,9 @@ const bytesOf = (message: RawData): Buffer =>
 function sent(client: WebSocket, agent: Socket, bytes: Uint8Array): void {
   if (client.readyState !== client.OPEN) return;
   client.send(bytes, { binary: true }, () => {
-    if (agent.isPaused() && client.bufferedAmount < mostUnread) agent.resume();
+    if (agent.isPaused() && client.bufferedAmount < maxUnreadBytes) agent.resume();
   });
-  if (client.bufferedAmount > mostUnread) agent.pause();
+  if (client.bufferedAmount > maxUnreadBytes) agent.pause();
 }
 
 /** Pauses the client until the agent has accepted the data. */

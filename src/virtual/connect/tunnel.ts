@@ -8,14 +8,14 @@ import type { Call, Reply } from "#http";
 import { type AgentAddress, dial } from "./agents.ts";
 import { type PlainHeaders, endToEnd, forwarded } from "./headers.ts";
 
-const largestHead = 64 * 1024;
-const largestRefusal = 1024 * 1024;
+const maxHeadBytes = 64 * 1024;
+const maxRefusalBytes = 1024 * 1024;
 /** How long the agent may take to accept or refuse: it may have to start something first. */
-const patience = 30_000;
+const headTimeoutMilliseconds = 30_000;
 /** Connections without traffic are closed after this time; agents themselves time out after four hours. */
-export const idle = 4.5 * 3600 * 1000;
+export const idleMilliseconds = 4.5 * 3600 * 1000;
 /** How long remaining data may take to reach a client that does not read. */
-const lastWords = 10_000;
+const drainTimeoutMilliseconds = 10_000;
 
 export interface TunnelTarget extends AgentAddress {
   /** Encoded, with the query. */
@@ -91,10 +91,10 @@ function requestText(method: string, path: string, headers: PlainHeaders): strin
 /** Reads up to the empty line that ends the head of a response. */
 async function readHead(socket: Socket, signal: AbortSignal): Promise<Head> {
   let seen: Buffer = Buffer.alloc(0);
-  const raw = await gather(socket, signal, patience, (chunk) => {
+  const raw = await readUntil(socket, signal, headTimeoutMilliseconds, (chunk) => {
     seen = Buffer.concat([seen, chunk]);
     const end = seen.indexOf("\r\n\r\n");
-    if (end < 0 && seen.length > largestHead) throw new Error("the answer's head is too large");
+    if (end < 0 && seen.length > maxHeadBytes) throw new Error("the answer's head is too large");
     return end < 0 ? undefined : end + 4;
   });
   const [first = "", ...lines] = seen
@@ -117,10 +117,10 @@ async function readHead(socket: Socket, signal: AbortSignal): Promise<Head> {
 /** Reads the body of a refusal: up to its Content-Length or the end of the connection, at most a megabyte. */
 async function readRefusal(socket: Socket, { headers, rest }: Head): Promise<Buffer> {
   const said = headers["content-length"];
-  const wanted = typeof said === "string" ? Math.min(Number(said) || 0, largestRefusal) : largestRefusal;
+  const wanted = typeof said === "string" ? Math.min(Number(said) || 0, maxRefusalBytes) : maxRefusalBytes;
   let body = rest;
   if (body.length < wanted) {
-    await gather(socket, new AbortController().signal, lastWords, (chunk) => {
+    await readUntil(socket, new AbortController().signal, drainTimeoutMilliseconds, (chunk) => {
       body = Buffer.concat([body, chunk]);
       return body.length >= wanted ? wanted : undefined;
     }).catch(() => undefined);
@@ -144,7 +144,7 @@ function dechunked(body: Buffer): Buffer {
 }
 
 /** Passes received data to `take` until it returns a number, within a timeout; leaves the socket paused. */
-async function gather(
+async function readUntil(
   socket: Socket,
   signal: AbortSignal,
   milliseconds: number,
@@ -156,7 +156,7 @@ async function gather(
       socket.removeListener("data", data);
       socket.removeListener("end", ended);
       socket.removeListener("error", done);
-      signal.removeEventListener("abort", gone);
+      signal.removeEventListener("abort", onAbort);
       socket.pause();
       if (outcome instanceof Error) reject(outcome);
       else resolve(outcome);
@@ -170,12 +170,12 @@ async function gather(
       }
     };
     const ended = (): void => done(new Error("the connection ended early"));
-    const gone = (): void => done(new Error("the client has gone"));
+    const onAbort = (): void => done(new Error("the client has gone"));
     const timer = setTimeout(() => done(new Error(`no answer within ${milliseconds} ms`)), milliseconds);
     socket.on("data", data);
     socket.once("end", ended);
     socket.once("error", done);
-    signal.addEventListener("abort", gone, { once: true });
+    signal.addEventListener("abort", onAbort, { once: true });
     socket.resume();
   });
 }
@@ -199,13 +199,13 @@ function join(
     client.destroy();
     agent.destroy();
   };
-  agent.setTimeout(idle, cut);
+  agent.setTimeout(idleMilliseconds, cut);
   stopping.addEventListener("abort", cut, { once: true });
   const follow = (ended: Duplex, other: Duplex): void => {
     ended.on("error", () => ended.destroy());
     ended.once("close", () => {
       other.end();
-      const timer = setTimeout(cut, lastWords);
+      const timer = setTimeout(cut, drainTimeoutMilliseconds);
       timer.unref();
       other.once("close", () => {
         clearTimeout(timer);

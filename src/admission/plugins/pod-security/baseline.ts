@@ -1,14 +1,23 @@
 // The baseline standard: prevents known privilege escalations.
 import type { ObjectMeta, PodSpec, SELinuxOptions, SecurityContext } from "#api";
 import type { Dialect } from "#dialect";
-import { type Finding, containersOf, distinct, named, namesOf, plural, quoted, setters } from "./words.ts";
+import {
+  type Finding,
+  containersOf,
+  distinct,
+  named,
+  namesOf,
+  plural,
+  quoted,
+  setters,
+} from "./finding-texts.ts";
 
 export type Check = (metadata: ObjectMeta, spec: PodSpec, dialect: Dialect) => Finding | undefined;
 
 // prettier-ignore
-const usualCapabilities = new Set(["AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT"]);
-const usualTypes = new Set(["", "container_t", "container_init_t", "container_kvm_t"]);
-const firstSysctls = [
+const defaultCapabilities = new Set(["AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT"]);
+const allowedTypes = new Set(["", "container_t", "container_init_t", "container_kvm_t"]);
+const baseSysctls = [
   "kernel.shm_rmid_forced",
   "net.ipv4.ip_local_port_range",
   "net.ipv4.tcp_syncookies",
@@ -38,7 +47,7 @@ export const appArmorProfile: Check = ({ annotations = {} }, _spec, { names }) =
 
 export const capabilities: Check = (_metadata, spec) => {
   const odd = (context: SecurityContext): string[] =>
-    (context.capabilities?.add ?? []).filter((name) => !usualCapabilities.has(name));
+    (context.capabilities?.add ?? []).filter((name) => !defaultCapabilities.has(name));
   const found = byContainer(spec, (context) => odd(context).length > 0);
   if (found.length === 0) return undefined;
   const added = distinct(found.flatMap(({ securityContext }) => odd(securityContext!)));
@@ -100,7 +109,7 @@ export const procMount: Check = (_metadata, spec) => {
 export const seLinuxOptions: Check = (_metadata, spec) => {
   const odd = (options: SELinuxOptions | undefined): boolean =>
     options !== undefined &&
-    (!usualTypes.has(options.type ?? "") || Boolean(options.user) || Boolean(options.role));
+    (!allowedTypes.has(options.type ?? "") || Boolean(options.user) || Boolean(options.role));
   const ofPod = spec.securityContext?.seLinuxOptions;
   const found = byContainer(spec, (context) => odd(context.seLinuxOptions));
   const all = [
@@ -108,7 +117,7 @@ export const seLinuxOptions: Check = (_metadata, spec) => {
     ...found.map(({ securityContext }) => securityContext!.seLinuxOptions!),
   ];
   if (all.length === 0) return undefined;
-  const types = distinct(all.map(({ type = "" }) => type).filter((type) => !usualTypes.has(type)));
+  const types = distinct(all.map(({ type = "" }) => type).filter((type) => !allowedTypes.has(type)));
   const data = [
     ...(types.length > 0 ? [named("type", types)] : []),
     ...(all.some(({ user }) => user) ? ["user may not be set"] : []),
@@ -167,17 +176,17 @@ const sysctlsBut =
       .filter((name) => !allowed.includes(name));
     return found.length > 0 ? { reason: "forbidden sysctls", detail: found.join(", ") } : undefined;
   };
-export const sysctls = sysctlsBut(firstSysctls);
-export const moreSysctls = sysctlsBut([...firstSysctls, "net.ipv4.ip_local_reserved_ports"]);
+export const sysctls = sysctlsBut(baseSysctls);
+export const moreSysctls = sysctlsBut([...baseSysctls, "net.ipv4.ip_local_reserved_ports"]);
 
 export const windowsHostProcess: Check = (_metadata, spec) => {
   const ofPod = spec.securityContext?.windowsOptions?.hostProcess === true;
   const found = byContainer(spec, (context) => context.windowsOptions?.hostProcess === true);
-  const who = setters(ofPod, found);
-  return who.length > 0
+  const violators = setters(ofPod, found);
+  return violators.length > 0
     ? {
         reason: "hostProcess",
-        detail: `${who.join(" and ")} must not set securityContext.windowsOptions.hostProcess=true`,
+        detail: `${violators.join(" and ")} must not set securityContext.windowsOptions.hostProcess=true`,
       }
     : undefined;
 };

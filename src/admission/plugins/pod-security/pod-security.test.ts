@@ -4,7 +4,7 @@ import type { Namespace, ObjectMeta, Pod, PodSpec } from "#api";
 import { ApiError } from "#base";
 import { dialects } from "#dialect";
 import type { AdmissionAttributes } from "../../attributes.ts";
-import { attemptOf } from "../../attributes.fixture.ts";
+import { attributesOf } from "../../attributes.fixture.ts";
 import { podSecurity } from "./pod-security.ts";
 import { type PodSecurityLevel, policyOf, standardText } from "./policy.ts";
 import { detailsText, findings } from "./standards.ts";
@@ -122,7 +122,9 @@ async function judge(
   });
   try {
     const warn = (text: string): void => void warnings.push(text.replace(/ \(.*$/, ""));
-    const errors = await plugin.validate!(attemptOf({ name: "n", operation: "CREATE", warn, ...attributes }));
+    const errors = await plugin.validate!(
+      attributesOf({ name: "n", operation: "CREATE", warn, ...attributes }),
+    );
     return [errors.map(({ type, field }) => `${type} ${field}`).join() || "allowed", warnings];
   } catch (error) {
     assert.ok(error instanceof ApiError);
@@ -189,7 +191,7 @@ for (const [name, namespace, labels, before, expected] of exempting)
       exemptions: { usernames: [], namespaces: ["free"], runtimeClasses: ["own"] },
     });
     const errors = await plugin.validate!(
-      attemptOf({
+      attributesOf({
         ...namespaces,
         name: namespace,
         operation: before ? "UPDATE" : "CREATE",

@@ -8,7 +8,7 @@ import { type AdmissionPlugin, type AdmissionAttributes, typed } from "../../att
 import {
   type Policy,
   type Standard,
-  lets,
+  allowsEverything,
   policyOf,
   sameStandard,
   standardText,
@@ -27,7 +27,7 @@ export interface PodSecurityOptions {
 }
 
 /** One evaluation of a standard. */
-export interface PodSecurityJudgement {
+export interface PodSecurityEvaluation {
   readonly mode: "enforce" | "audit" | "warn";
   readonly denied: boolean;
   readonly level: string;
@@ -35,7 +35,7 @@ export interface PodSecurityJudgement {
 }
 
 export interface PodSecurityObserver {
-  judged(judgement: PodSecurityJudgement, attributes: AdmissionAttributes): void;
+  evaluated(evaluation: PodSecurityEvaluation, attributes: AdmissionAttributes): void;
   exempt(attributes: AdmissionAttributes): void;
   /** Called if the labels of the namespace are invalid. */
   unreadable(attributes: AdmissionAttributes): void;
@@ -48,8 +48,8 @@ export interface PodSecurityExemptions {
   readonly runtimeClasses: readonly string[];
 }
 
-const mostPods = 3000;
-const keepers = [
+const maxPods = 3000;
+const workloads = [
   "replicationcontrollers",
   "podtemplates",
   "replicasets",
@@ -62,14 +62,14 @@ const keepers = [
 
 export function podSecurity(options: PodSecurityOptions): AdmissionPlugin {
   const { dialect, namespace: find, podsIn, defaults, exemptions, observer } = options;
-  const judged = (
-    mode: PodSecurityJudgement["mode"],
+  const recordEvaluation = (
+    mode: PodSecurityEvaluation["mode"],
     standard: Standard,
     denied: boolean,
     attributes: AdmissionAttributes,
   ): void => {
     const [level, version] = standardText(standard).split(":") as [string, string];
-    observer?.judged({ mode, denied, level, version }, attributes);
+    observer?.evaluated({ mode, denied, level, version }, attributes);
   };
   const passExempt = (attributes: AdmissionAttributes, why: string): void => {
     observer?.exempt(attributes);
@@ -86,14 +86,14 @@ export function podSecurity(options: PodSecurityOptions): AdmissionPlugin {
   return {
     name: "PodSecurity",
     handles: ["CREATE", "UPDATE"],
-    resources: ["namespaces", "pods", ...keepers],
+    resources: ["namespaces", "pods", ...workloads],
     validate: async (attributes) => {
       const { resource, subresource } = attributes;
       if (resource.resource === "namespaces" && resource.group === "")
         return subresource ? [] : await namespaceErrors(attributes);
       if (resource.resource === "pods" && resource.group === "") {
-        if (subresource === "" || subresource === "ephemeralcontainers") await judgePod(attributes);
-      } else if (!subresource) await judgeKeeper(attributes);
+        if (subresource === "" || subresource === "ephemeralcontainers") await evaluatePod(attributes);
+      } else if (!subresource) await evaluateWorkload(attributes);
       return [];
     },
   };
@@ -110,7 +110,7 @@ export function podSecurity(options: PodSecurityOptions): AdmissionPlugin {
     if (now.errors.length > 0 && !isDeepStrictEqual(now.errors, before.errors)) return now.errors;
     const [next, old] = [now.policy.enforce, before.policy.enforce];
     const relaxed = next.version === old.version && !stricter(next.level, old.level);
-    if (sameStandard(next, old) || lets(next) || relaxed) return [];
+    if (sameStandard(next, old) || allowsEverything(next) || relaxed) return [];
     if (exempt) warnOfExemption(attributes, now.policy, labels);
     else await warnOfPods(attributes);
     return [];
@@ -125,15 +125,16 @@ export function podSecurity(options: PodSecurityOptions): AdmissionPlugin {
     const modes = ["enforce", "audit", "warn"] as const;
     const byDefault = read({}).policy;
     const isOrdinary = (mode: keyof Policy): boolean =>
-      sameStandard(policy[mode], byDefault[mode]) || (lets(policy[mode]) && lets(byDefault[mode]));
-    if (modes.every((mode) => lets(policy[mode])) || modes.every(isOrdinary)) return;
+      sameStandard(policy[mode], byDefault[mode]) ||
+      (allowsEverything(policy[mode]) && allowsEverything(byDefault[mode]));
+    if (modes.every((mode) => allowsEverything(policy[mode])) || modes.every(isOrdinary)) return;
     const isLabelled = (mode: keyof Policy): boolean =>
       [mode, `${mode}-version`].some((key) => dialect.names.labels.podSecurityPrefix + key in labels);
-    const said = modes
-      .filter((mode) => !lets(policy[mode]) && isLabelled(mode))
+    const labelled = modes
+      .filter((mode) => !allowsEverything(policy[mode]) && isLabelled(mode))
       .map((mode) => `${mode}=${standardText(policy[mode])}`);
     attributes.warn(
-      `namespace "${attributes.name}" is exempt from Pod Security, and the policy (${said.join(", ")}) will be ignored`,
+      `namespace "${attributes.name}" is exempt from Pod Security, and the policy (${labelled.join(", ")}) will be ignored`,
     );
   }
 
@@ -142,13 +143,13 @@ export function podSecurity(options: PodSecurityOptions): AdmissionPlugin {
     const { enforce } = read(typed<Namespace>(attributes.object).metadata.labels).policy;
     const pods = (await podsIn(attributes.name)).filter(({ spec }) => !isExemptClass(spec));
     const found = new Map<string, string[]>();
-    for (const { metadata, spec } of oneOfEach(pods).slice(0, mostPods)) {
+    for (const { metadata, spec } of onePerOwnerFirst(pods).slice(0, maxPods)) {
       const reasons = reasonsText(findings(enforce, metadata, spec, dialect));
       if (reasons) found.set(reasons, [...(found.get(reasons) ?? []), metadata.name!]);
     }
-    if (pods.length > mostPods)
+    if (pods.length > maxPods)
       attributes.warn(
-        `new PodSecurity enforce level only checked against the first ${mostPods} of ${pods.length} existing pods`,
+        `new PodSecurity enforce level only checked against the first ${maxPods} of ${pods.length} existing pods`,
       );
     if (found.size > 0)
       attributes.warn(
@@ -161,23 +162,29 @@ export function podSecurity(options: PodSecurityOptions): AdmissionPlugin {
     for (const line of lines.toSorted()) attributes.warn(line);
   }
 
-  async function judgePod(attributes: AdmissionAttributes): Promise<void> {
+  async function evaluatePod(attributes: AdmissionAttributes): Promise<void> {
     const exempt = isExempt(attributes);
     if (exempt) return passExempt(attributes, exempt);
     const { policy, errors } = read((await find(attributes.namespace))?.metadata.labels);
     const enforced = standardText(policy.enforce);
-    if (errors.length === 0 && lets(policy.enforce) && lets(policy.audit) && lets(policy.warn)) {
-      judged("enforce", policy.enforce, false, attributes);
+    if (
+      errors.length === 0 &&
+      allowsEverything(policy.enforce) &&
+      allowsEverything(policy.audit) &&
+      allowsEverything(policy.warn)
+    ) {
+      recordEvaluation("enforce", policy.enforce, false, attributes);
       return note(attributes, "enforce-policy", enforced);
     }
     const { metadata, spec } = typed<Pod>(attributes.object);
-    if (attributes.operation === "UPDATE" && !matters(spec, typed<Pod>(attributes.oldObject).spec)) return;
+    if (attributes.operation === "UPDATE" && !isRelevantUpdate(spec, typed<Pod>(attributes.oldObject).spec))
+      return;
     if (isExemptClass(spec)) return passExempt(attributes, "runtimeClass");
     if (errors.length > 0) noteErrors(attributes, errors);
     note(attributes, "enforce-policy", enforced);
     noteViolations(attributes, policy.audit, metadata, spec);
     const found = findings(policy.enforce, metadata, spec, dialect);
-    judged("enforce", policy.enforce, found.length > 0, attributes);
+    recordEvaluation("enforce", policy.enforce, found.length > 0, attributes);
     if (found.length > 0)
       throw forbidden(
         attributes.resource,
@@ -187,11 +194,11 @@ export function podSecurity(options: PodSecurityOptions): AdmissionPlugin {
     warnOf(attributes, policy.warn, metadata, spec);
   }
 
-  async function judgeKeeper(attributes: AdmissionAttributes): Promise<void> {
+  async function evaluateWorkload(attributes: AdmissionAttributes): Promise<void> {
     const exempt = isExempt(attributes);
     if (exempt) return passExempt(attributes, exempt);
     const { policy, errors } = read((await find(attributes.namespace))?.metadata.labels);
-    if (errors.length === 0 && lets(policy.warn) && lets(policy.audit)) return;
+    if (errors.length === 0 && allowsEverything(policy.warn) && allowsEverything(policy.audit)) return;
     const template = templateOf(attributes);
     if (!template) return;
     if (isExemptClass(template.spec)) return passExempt(attributes, "runtimeClass");
@@ -215,9 +222,9 @@ export function podSecurity(options: PodSecurityOptions): AdmissionPlugin {
     metadata: ObjectMeta,
     spec: PodSpec,
   ): void {
-    if (!attributes.annotate || lets(standard)) return;
+    if (!attributes.annotate || allowsEverything(standard)) return;
     const found = findings(standard, metadata, spec, dialect);
-    judged("audit", standard, found.length > 0, attributes);
+    recordEvaluation("audit", standard, found.length > 0, attributes);
     if (found.length > 0)
       note(
         attributes,
@@ -233,7 +240,7 @@ export function podSecurity(options: PodSecurityOptions): AdmissionPlugin {
     spec: PodSpec,
   ): void {
     const found = findings(standard, metadata, spec, dialect);
-    if (!lets(standard)) judged("warn", standard, found.length > 0, attributes);
+    if (!allowsEverything(standard)) recordEvaluation("warn", standard, found.length > 0, attributes);
     if (found.length > 0)
       attributes.warn(`would violate PodSecurity "${standardText(standard)}": ${detailsText(found)}`);
   }
@@ -246,22 +253,24 @@ function templateOf({ resource, object }: AdmissionAttributes): PodTemplateSpec 
 }
 
 /** Reports whether an update of a pod needs a check: only images and new containers matter. */
-function matters(spec: PodSpec, old: PodSpec): boolean {
+function isRelevantUpdate(spec: PodSpec, old: PodSpec): boolean {
   const changed = (now: readonly Container[] = [], before: readonly Container[] = []): boolean =>
     now.length !== before.length || now.some(({ image }, position) => image !== before[position]!.image);
   const before = new Map(
     (old.ephemeralContainers ?? []).toReversed().map(({ name, image }) => [name, image]),
   );
-  const looksIn = (spec.ephemeralContainers ?? []).some(({ name, image }) => before.get(name) !== image);
+  const changedEphemeral = (spec.ephemeralContainers ?? []).some(
+    ({ name, image }) => before.get(name) !== image,
+  );
   return (
-    looksIn ||
+    changedEphemeral ||
     changed(spec.containers ?? [], old.containers ?? []) ||
     changed(spec.initContainers, old.initContainers)
   );
 }
 
 /** Moves one pod of each owner to the front, since pods of the same owner are mostly alike. */
-function oneOfEach(pods: readonly Pod[]): readonly Pod[] {
+function onePerOwnerFirst(pods: readonly Pod[]): readonly Pod[] {
   const seen = new Set<string>();
   const later: Pod[] = [];
   const first = pods.filter((pod) => {

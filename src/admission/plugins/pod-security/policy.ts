@@ -24,7 +24,7 @@ export const sameStandard = (a: Standard, b: Standard): boolean =>
   a.level === b.level && a.version === b.version;
 export const standardText = ({ level, version }: Standard): string =>
   `${level}:${version === "latest" ? version : `v1.${version}`}`;
-export const lets = ({ level }: Standard): boolean => level === "privileged";
+export const allowsEverything = ({ level }: Standard): boolean => level === "privileged";
 
 /**
  * Returns the policy and the errors of invalid labels. An invalid level is restricted for enforce, privileged

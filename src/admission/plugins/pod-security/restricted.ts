@@ -1,9 +1,9 @@
 // The restricted standard: current hardening practices.
 import type { Volume } from "#api";
 import { type Check, isConfined, seccompProfile as seccompBaseline } from "./baseline.ts";
-import { containersOf, distinct, named, namesOf, plural, quoted, setters } from "./words.ts";
+import { containersOf, distinct, named, namesOf, plural, quoted, setters } from "./finding-texts.ts";
 
-const plainVolumes: readonly (keyof Volume)[] = [
+const allowedVolumes: readonly (keyof Volume)[] = [
   "configMap",
   "csi",
   "downwardAPI",
@@ -53,7 +53,7 @@ export const droppedCapabilities: Check = (_metadata, spec) => {
 };
 
 export const restrictedVolumes: Check = (_metadata, { volumes = [] }) => {
-  const found = volumes.filter((volume) => !plainVolumes.some((key) => volume[key] !== undefined));
+  const found = volumes.filter((volume) => !allowedVolumes.some((key) => volume[key] !== undefined));
   if (found.length === 0) return undefined;
   const types = distinct(
     found.map(
@@ -74,32 +74,32 @@ export const runAsNonRoot: Check = (_metadata, spec) => {
   const ofPod = spec.securityContext?.runAsNonRoot;
   const own = containersOf(spec).map((container) => ({
     container,
-    said: container.securityContext?.runAsNonRoot,
+    value: container.securityContext?.runAsNonRoot,
   }));
-  const who = setters(
+  const violators = setters(
     ofPod === false,
-    own.flatMap(({ container, said }) => (said === false ? [container] : [])),
+    own.flatMap(({ container, value }) => (value === false ? [container] : [])),
   );
-  if (who.length > 0)
-    return { reason, detail: `${who.join(" and ")} must not set securityContext.runAsNonRoot=false` };
-  const silent = own.flatMap(({ container, said }) =>
-    said === undefined && ofPod !== true ? [container] : [],
+  if (violators.length > 0)
+    return { reason, detail: `${violators.join(" and ")} must not set securityContext.runAsNonRoot=false` };
+  const unset = own.flatMap(({ container, value }) =>
+    value === undefined && ofPod !== true ? [container] : [],
   );
-  return silent.length > 0
+  return unset.length > 0
     ? {
         reason,
-        detail: `pod or ${named("container", namesOf(silent))} must set securityContext.runAsNonRoot=true`,
+        detail: `pod or ${named("container", namesOf(unset))} must set securityContext.runAsNonRoot=true`,
       }
     : undefined;
 };
 
 export const runAsUser: Check = (_metadata, spec) => {
-  const who = setters(
+  const violators = setters(
     spec.securityContext?.runAsUser === 0,
     containersOf(spec).filter(({ securityContext }) => securityContext?.runAsUser === 0),
   );
-  return who.length > 0
-    ? { reason: "runAsUser=0", detail: `${who.join(" and ")} must not set runAsUser=0` }
+  return violators.length > 0
+    ? { reason: "runAsUser=0", detail: `${violators.join(" and ")} must not set runAsUser=0` }
     : undefined;
 };
 
@@ -107,12 +107,12 @@ export const seccompProfile: Check = (metadata, spec, dialect) => {
   const wrong = seccompBaseline(metadata, spec, dialect);
   if (wrong) return wrong;
   const ofPod = spec.securityContext?.seccompProfile;
-  const silent = containersOf(spec).filter(
+  const unset = containersOf(spec).filter(
     ({ securityContext }) => !securityContext?.seccompProfile && !(ofPod && isConfined(ofPod)),
   );
-  if (silent.length === 0) return undefined;
+  if (unset.length === 0) return undefined;
   return {
     reason: "seccompProfile",
-    detail: `pod or ${named("container", namesOf(silent))} must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"`,
+    detail: `pod or ${named("container", namesOf(unset))} must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"`,
   };
 };

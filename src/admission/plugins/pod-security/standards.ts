@@ -7,7 +7,7 @@ import type { Check } from "./baseline.ts";
 import type { Standard } from "./policy.ts";
 import * as restricted from "./restricted.ts";
 import { unlessWindows } from "./restricted.ts";
-import type { Finding } from "./words.ts";
+import type { Finding } from "./finding-texts.ts";
 
 interface Rule {
   readonly level: "baseline" | "restricted";

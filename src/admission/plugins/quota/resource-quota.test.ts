@@ -4,7 +4,7 @@ import type { ResourceQuota } from "#api";
 import { ApiError } from "#base";
 import { dialects } from "#dialect";
 import type { AdmissionAttributes } from "../../attributes.ts";
-import { attemptOf } from "../../attributes.fixture.ts";
+import { attributesOf } from "../../attributes.fixture.ts";
 import { resourceQuota } from "./resource-quota.ts";
 
 const dialect = dialects.orch;
@@ -16,7 +16,7 @@ const request = (
   object: object,
   more: Partial<AdmissionAttributes> = {},
 ): AdmissionAttributes =>
-  attemptOf({
+  attributesOf({
     resource: { group: "", version: "v1", resource },
     kind: { group: "", version: "v1", kind: resource },
     name: "x",

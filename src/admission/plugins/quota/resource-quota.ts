@@ -51,7 +51,7 @@ const uncounted: ReadonlySet<string> = new Set([
  * Maximum number of attempts. An attempt fails only if another one succeeded; with several servers on one
  * store that happens a few times in a row.
  */
-const mostTries = 32;
+const maxAttempts = 32;
 
 export function resourceQuota(options: QuotaOptions): AdmissionPlugin {
   const { dialect, now, quotasIn, write, limited = [], podResize = false } = options;
@@ -72,18 +72,18 @@ export function resourceQuota(options: QuotaOptions): AdmissionPlugin {
       const quotas = await quotasIn(namespace);
       if (limits.length > 0) checkCovered(attributes, evaluator, quotas, limits);
       if (quotas.length === 0) return [];
-      await inTurn(namespace, () => charge(attributes, evaluator));
+      await serialized(namespace, () => charge(attributes, evaluator));
       return [];
     },
   };
 
   /** Serializes the charges of each namespace, so that none is based on outdated usage. */
-  async function inTurn(namespace: string, work: () => Promise<void>): Promise<void> {
-    const mine = (busy.get(namespace) ?? Promise.resolve()).then(work);
-    const settled = mine.catch(() => undefined);
+  async function serialized(namespace: string, work: () => Promise<void>): Promise<void> {
+    const own = (busy.get(namespace) ?? Promise.resolve()).then(work);
+    const settled = own.catch(() => undefined);
     busy.set(namespace, settled);
     try {
-      await mine;
+      await own;
     } finally {
       if (busy.get(namespace) === settled) busy.delete(namespace);
     }
@@ -91,11 +91,11 @@ export function resourceQuota(options: QuotaOptions): AdmissionPlugin {
 
   async function charge(attributes: AdmissionAttributes, evaluator: QuotaEvaluator): Promise<void> {
     let left: readonly string[] | undefined;
-    for (let tries = mostTries; ; tries--) {
+    for (let tries = maxAttempts; ; tries--) {
       const quotas = (await quotasIn(attributes.namespace)).filter(
         ({ metadata }) => !left || left.includes(metadata.name!),
       );
-      const due = bill(attributes, evaluator, quotas);
+      const due = newUsage(attributes, evaluator, quotas);
       if (attributes.dryRun) return;
       const failed: string[] = [];
       for (const [quota, used] of due)
@@ -156,7 +156,7 @@ function checkCovered(
 }
 
 /** Returns the new usage of each quota that changes; refuses an object that exceeds one. */
-function bill(
+function newUsage(
   attributes: AdmissionAttributes,
   evaluator: QuotaEvaluator,
   quotas: readonly ResourceQuota[],
@@ -184,17 +184,17 @@ function bill(
   return concerned.flatMap((quota) => {
     const { hard = {}, used = {} } = quota.status;
     const limits = amountsOf(hard);
-    const asked = only(delta, (name) => limits.has(name));
-    if (asked.size === 0) return [];
-    const after = sumOf(amountsOf(used), asked);
+    const requested = only(delta, (name) => limits.has(name));
+    if (requested.size === 0) return [];
+    const after = sumOf(amountsOf(used), requested);
     const exceeded = (name: string): boolean =>
-      asked.has(name) && compareQuantity(after.get(name)!, limits.get(name)!) > 0;
-    if ([...asked.keys()].some(exceeded)) {
-      const [requested, before, limited] = [asked, amountsOf(used), limits].map((amounts) =>
+      requested.has(name) && compareQuantity(after.get(name)!, limits.get(name)!) > 0;
+    if ([...requested.keys()].some(exceeded)) {
+      const [requestedText, before, limited] = [requested, amountsOf(used), limits].map((amounts) =>
         shown(only(amounts, exceeded)),
       );
       throw refused(
-        `exceeded quota: ${quota.metadata.name}, requested: ${requested}, used: ${before}, limited: ${limited}`,
+        `exceeded quota: ${quota.metadata.name}, requested: ${requestedText}, used: ${before}, limited: ${limited}`,
       );
     }
     return [[quota, after] as const];

@@ -19,7 +19,7 @@ import {
 import type { Dialect } from "#dialect";
 import { dns1123LabelProblems, dns1123SubdomainProblems } from "#schema";
 import { validateAnnotations, validateLabels } from "../../object-meta.ts";
-import { accessModes, oncePod } from "../rules/access-modes.ts";
+import { accessModes, readWriteOncePod } from "../rules/access-modes.ts";
 import { formatErrors } from "../rules/format.ts";
 import { labelSelectorErrors } from "../rules/label-selector.ts";
 import { amountErrors } from "../rules/resource-name.ts";
@@ -74,9 +74,9 @@ export function claimSpecErrors(
   for (const mode of modes)
     if (!allowed.includes(mode)) errors.push(notSupported(`${path}.accessModes`, mode, allowed));
   if (
-    allowed.includes(oncePod) &&
-    modes.includes(oncePod) &&
-    modes.some((mode) => mode !== oncePod && accessModes.includes(mode))
+    allowed.includes(readWriteOncePod) &&
+    modes.includes(readWriteOncePod) &&
+    modes.some((mode) => mode !== readWriteOncePod && accessModes.includes(mode))
   )
     errors.push(
       forbiddenField(`${path}.accessModes`, "may not use ReadWriteOncePod with other access modes"),

@@ -13,7 +13,7 @@ import type { PodRules } from "./rules.ts";
 import { containerSecurityErrors } from "./security.ts";
 
 /** The context of a container: what it may refer to. */
-export interface Surroundings {
+export interface ContainerContext {
   readonly volumes: KnownVolumes;
   readonly claimNames: ReadonlySet<string>;
   /** Termination grace period of the pod. */
@@ -23,7 +23,7 @@ export interface Surroundings {
 
 export function containersErrors(
   containers: readonly Container[] | null,
-  around: Surroundings,
+  context: ContainerContext,
   path: string,
 ): FieldError[] {
   if (!containers?.length) return [required(path)];
@@ -31,10 +31,10 @@ export function containersErrors(
   const errors = containers.flatMap((container, position) => {
     const at = `${path}[${position}]`;
     const { name } = container;
-    const own = commonErrors(container, around, at);
+    const own = commonErrors(container, context, at);
     if (names.has(name)) own.push(duplicate(`${at}.name`, name));
     names.add(name);
-    own.push(...healthErrors(container, around, at));
+    own.push(...healthErrors(container, context, at));
     if (container.restartPolicy !== undefined)
       own.push(forbiddenField(`${at}.restartPolicy`, "may not be set for non-init containers"));
     return own;
@@ -45,7 +45,7 @@ export function containersErrors(
 /** Validates lifecycle hooks and probes. */
 function healthErrors(
   { lifecycle, livenessProbe, readinessProbe, startupProbe }: Container,
-  { graceSeconds }: Surroundings,
+  { graceSeconds }: ContainerContext,
   at: string,
 ): FieldError[] {
   const grace = readinessProbe?.terminationGracePeriodSeconds;
@@ -73,21 +73,21 @@ const notForInit = ["lifecycle", "livenessProbe", "readinessProbe", "startupProb
 export function initContainersErrors(
   containers: readonly Container[] | undefined,
   others: readonly Container[] | null,
-  around: Surroundings,
+  context: ContainerContext,
   path: string,
 ): FieldError[] {
   const names = new Set((others ?? []).map(({ name }) => name));
   return (containers ?? []).flatMap((container, position) => {
     const at = `${path}[${position}]`;
     const { name, resizePolicy, restartPolicy } = container;
-    const errors = commonErrors(container, around, at);
+    const errors = commonErrors(container, context, at);
     if (restartPolicy !== undefined && restartPolicy !== "Always")
       errors.push(notSupported(`${at}.restartPolicy`, restartPolicy, ["Always"]));
     if (names.has(name)) errors.push(duplicate(`${at}.name`, name));
     else if (name) names.add(name);
     // Init containers run one after another, so host ports conflict only within a container.
     errors.push(...hostPortConflicts([container], path));
-    if (isSidecar(container)) errors.push(...healthErrors(container, around, at));
+    if (isSidecar(container)) errors.push(...healthErrors(container, context, at));
     else
       errors.push(
         ...notForInit
@@ -116,7 +116,7 @@ const cannot = "cannot be set for an Ephemeral Container";
 export function ephemeralContainersErrors(
   ephemeral: readonly EphemeralContainer[] | undefined,
   others: readonly Container[],
-  around: Surroundings,
+  context: ContainerContext,
   path: string,
 ): FieldError[] {
   const targets = new Set(others.map(({ name }) => name));
@@ -124,7 +124,7 @@ export function ephemeralContainersErrors(
   return (ephemeral ?? []).flatMap((container, position) => {
     const at = `${path}[${position}]`;
     const { name, targetContainerName, volumeMounts } = container;
-    const errors = [...commonErrors(container, around, at), ...trimmedImageErrors(container, at)];
+    const errors = [...commonErrors(container, context, at), ...trimmedImageErrors(container, at)];
     if (names.has(name)) errors.push(duplicate(`${at}.name`, name));
     names.add(name);
     if (targetContainerName && !targets.has(targetContainerName))
@@ -160,7 +160,7 @@ export const trimmedImageErrors = ({ image = "" }: Container, at: string): Field
 
 function commonErrors(
   container: Container,
-  { volumes, claimNames, rules }: Surroundings,
+  { volumes, claimNames, rules }: ContainerContext,
   at: string,
 ): FieldError[] {
   const {

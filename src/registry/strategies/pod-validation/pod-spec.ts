@@ -8,13 +8,13 @@ import { formatErrors, qualifiedNameErrors } from "../rules/format.ts";
 import { oneOf } from "../rules/one-of.ts";
 import { affinityErrors } from "./affinity.ts";
 import {
-  type Surroundings,
+  type ContainerContext,
   containersErrors,
   ephemeralContainersErrors,
   initContainersErrors,
 } from "./containers.ts";
 import { hostUsersErrors } from "./host-users.ts";
-import { dnsConfigErrors, dnsPolicyErrors, hostAliasErrors } from "./names.ts";
+import { dnsConfigErrors, dnsPolicyErrors, hostAliasErrors } from "./dns.ts";
 import { resourceErrors } from "./resources.ts";
 import type { PodRules } from "./rules.ts";
 import { podSecurityErrors } from "./security.ts";
@@ -23,12 +23,12 @@ import { tolerationErrors } from "./tolerations.ts";
 import { volumeErrors } from "./volumes.ts";
 import { hostProcessErrors, operatingSystemErrors } from "./windows.ts";
 
-const longestDeadline = 2 ** 31 - 1;
+const maxDeadlineSeconds = 2 ** 31 - 1;
 const noNames: ReadonlySet<string> = new Set();
 
 export function podSpecErrors(spec: PodSpec, rules: PodRules, path: string): FieldError[] {
   const { errors, known } = volumeErrors(spec.volumes, rules, `${path}.volumes`);
-  const around: Surroundings = {
+  const containerContext: ContainerContext = {
     volumes: known,
     claimNames: new Set((spec.resourceClaims ?? []).flatMap(({ name }) => (name ? [name] : []))),
     graceSeconds: Number(spec.terminationGracePeriodSeconds ?? 0),
@@ -41,12 +41,12 @@ export function podSpecErrors(spec: PodSpec, rules: PodRules, path: string): Fie
   ): FieldError[] => (value ? formatErrors(value, `${path}.${key}`, problems) : []);
   errors.push(
     ...claimErrors(spec.resourceClaims, rules, `${path}.resourceClaims`),
-    ...containersErrors(spec.containers, around, `${path}.containers`),
-    ...initContainersErrors(spec.initContainers, spec.containers, around, `${path}.initContainers`),
+    ...containersErrors(spec.containers, containerContext, `${path}.containers`),
+    ...initContainersErrors(spec.initContainers, spec.containers, containerContext, `${path}.initContainers`),
     ...ephemeralContainersErrors(
       spec.ephemeralContainers,
       [...(spec.containers ?? []), ...(spec.initContainers ?? [])],
-      around,
+      containerContext,
       `${path}.ephemeralContainers`,
     ),
     ...oneOf(spec.restartPolicy, `${path}.restartPolicy`, ["Always", "OnFailure", "Never"]),
@@ -87,8 +87,8 @@ export function podSpecErrors(spec: PodSpec, rules: PodRules, path: string): Fie
 }
 
 const deadlineErrors = (seconds: number | undefined, field: string): FieldError[] =>
-  seconds !== undefined && (seconds < 1 || seconds > longestDeadline)
-    ? [invalidValue(field, seconds, `must be between 1 and ${longestDeadline}, inclusive`)]
+  seconds !== undefined && (seconds < 1 || seconds > maxDeadlineSeconds)
+    ? [invalidValue(field, seconds, `must be between 1 and ${maxDeadlineSeconds}, inclusive`)]
     : [];
 
 function gateErrors({ schedulingGates }: PodSpec, path: string): FieldError[] {

@@ -6,7 +6,7 @@ import type { RequestContext } from "../../strategy.ts";
 import { allowedModes } from "../rules/access-modes.ts";
 import { labelSelectorErrors } from "../rules/label-selector.ts";
 import { deletionCostErrors } from "./deletion-cost.ts";
-import { isExpanded } from "./names.ts";
+import { isExpanded } from "./dns.ts";
 import { hasIndivisibleHugePages } from "./resources.ts";
 
 export interface PodRules {

@@ -6,14 +6,14 @@ import { descendingPath } from "./paths.ts";
 import { hostNetworkErrors } from "./ports.ts";
 import { windowsOptionErrors } from "./windows.ts";
 
-const largestId = 2 ** 31 - 1;
-const longestSysctl = 253;
+const maxId = 2 ** 31 - 1;
+const maxSysctlLength = 253;
 const sysctlSegment = "[a-z0-9]([-_a-z0-9]*[a-z0-9])?";
 const sysctlName = new RegExp(`^(${sysctlSegment}[./])*${sysctlSegment}$`);
 
 const idErrors = (id: number | undefined, field: string): FieldError[] =>
-  id !== undefined && (id < 0 || id > largestId)
-    ? [invalidValue(field, id, `must be between 0 and ${largestId}, inclusive`)]
+  id !== undefined && (id < 0 || id > maxId)
+    ? [invalidValue(field, id, `must be between 0 and ${maxId}, inclusive`)]
     : [];
 
 export function containerSecurityErrors(
@@ -131,12 +131,12 @@ function sysctlErrors(sysctls: readonly Sysctl[] | undefined, path: string): Fie
     const repeated = seen.has(name);
     seen.add(name);
     if (!name) return [required(at)];
-    if (name.length > longestSysctl || !sysctlName.test(name))
+    if (name.length > maxSysctlLength || !sysctlName.test(name))
       return [
         invalidValue(
           at,
           name,
-          `must have at most ${longestSysctl} characters and match regex ${sysctlName.source}`,
+          `must have at most ${maxSysctlLength} characters and match regex ${sysctlName.source}`,
         ),
       ];
     return repeated ? [duplicate(at, name)] : [];

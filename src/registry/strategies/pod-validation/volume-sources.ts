@@ -44,8 +44,8 @@ export const hostPathTypes = [
   "FileOrCreate",
   "Socket",
 ];
-const shortestToken = 600;
-const longestToken = 2 ** 32;
+const minTokenSeconds = 600;
+const maxTokenSeconds = 2 ** 32;
 
 // In the order of validation: the first source is validated, any other is forbidden.
 const checks: { readonly [K in SourceKey]-?: Check<K> } = {
@@ -173,7 +173,7 @@ function projectionErrors(
   }
   if (token) {
     const seconds = token.expirationSeconds ?? 0;
-    if (seconds < shortestToken)
+    if (seconds < minTokenSeconds)
       errors.push(
         invalidValue(
           `${at}.serviceAccountToken.expirationSeconds`,
@@ -181,7 +181,7 @@ function projectionErrors(
           "may not specify a duration less than 10 minutes",
         ),
       );
-    if (seconds > longestToken)
+    if (seconds > maxTokenSeconds)
       errors.push(
         invalidValue(
           `${at}.serviceAccountToken.expirationSeconds`,

@@ -202,11 +202,11 @@ export function storageosErrors(
 export const scaleIoErrors = (source: ScaleIOVolumeSource, path: string): FieldError[] =>
   needed(source, ["gateway", "system", "volumeName"], path);
 
-const longestDriver = 63;
+const maxDriverLength = 63;
 
 export function csiErrors({ driver, nodePublishSecretRef }: CSIVolumeSource, path: string): FieldError[] {
   const errors = driver ? [] : [required(`${path}.driver`)];
-  if (driver.length > longestDriver) errors.push(tooLong(`${path}.driver`, driver, longestDriver));
+  if (driver.length > maxDriverLength) errors.push(tooLong(`${path}.driver`, driver, maxDriverLength));
   errors.push(
     ...dns1123SubdomainProblems(driver.toLowerCase()).map((problem) =>
       invalidValue(`${path}.driver`, driver, problem),

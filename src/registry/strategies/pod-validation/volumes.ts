@@ -12,7 +12,7 @@ const spelledWhenForbidden: Partial<Record<SourceKey, string>> = {
   cephfs: "cephFS",
   downwardAPI: "downwarAPI",
 };
-const longestInitiator = 64;
+const maxInitiatorLength = 64;
 
 /** Returns the errors and the valid volumes, which containers may mount. */
 export function volumeErrors(
@@ -62,12 +62,12 @@ function oneSourceErrors(volume: Volume, rules: PodRules, at: string): FieldErro
         ],
   );
   const { name, iscsi } = volume;
-  if (iscsi?.initiatorName !== undefined && `${name}:${iscsi.targetPortal}`.length > longestInitiator)
+  if (iscsi?.initiatorName !== undefined && `${name}:${iscsi.targetPortal}`.length > maxInitiatorLength)
     errors.push(
       invalidValue(
         `${at}.name`,
         name,
-        `Total length of <volume name>:<iscsi.targetPortal> must be under ${longestInitiator} characters if iscsi.initiatorName is specified.`,
+        `Total length of <volume name>:<iscsi.targetPortal> must be under ${maxInitiatorLength} characters if iscsi.initiatorName is specified.`,
       ),
     );
   if (given[0] === "ephemeral" && rules.podName && name)

@@ -5,9 +5,9 @@ import { dns1123SubdomainProblems } from "#schema";
 import { formatErrors } from "../rules/format.ts";
 import { everyContainer } from "./every-container.ts";
 
-const largestCredentialSpec = 64 * 1024;
-const longestDomain = 256;
-const longestUser = 104;
+const maxCredentialSpecBytes = 64 * 1024;
+const maxDomainLength = 256;
+const maxUserLength = 104;
 const netBios = /^[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}$/;
 const dnsLabel = "[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?";
 const dnsName = new RegExp(`^${dnsLabel}(?:\\.${dnsLabel})*$`);
@@ -26,7 +26,7 @@ export function windowsOptionErrors(
     errors.push(
       invalidValue(`${path}.gmsaCredentialSpec`, "", "gmsaCredentialSpec cannot be an empty string"),
     );
-  else if (Buffer.byteLength(gmsaCredentialSpec ?? "") > largestCredentialSpec)
+  else if (Buffer.byteLength(gmsaCredentialSpec ?? "") > maxCredentialSpecBytes)
     errors.push(
       invalidValue(
         `${path}.gmsaCredentialSpec`,
@@ -48,13 +48,13 @@ function userNameProblems(name: string): string[] {
   const user = parts.at(-1)!;
   const domain = parts.length === 2 ? parts[0]! : undefined;
   const found: string[] = [];
-  if ((domain ?? "").length >= longestDomain)
-    found.push(`runAsUserName's Domain length must be under ${longestDomain} characters`);
+  if ((domain ?? "").length >= maxDomainLength)
+    found.push(`runAsUserName's Domain length must be under ${maxDomainLength} characters`);
   if (domain !== undefined && !netBios.test(domain) && !dnsName.test(domain))
     found.push("runAsUserName's Domain doesn't match the NetBios nor the DNS format");
   if (user === "") found.push("runAsUserName's User cannot be empty");
-  else if (user.length > longestUser)
-    found.push(`runAsUserName's User length must not be longer than ${longestUser} characters`);
+  else if (user.length > maxUserLength)
+    found.push(`runAsUserName's User length must not be longer than ${maxUserLength} characters`);
   if (/^[. ]+$/.test(user)) found.push("runAsUserName's User cannot contain only periods or spaces");
   if (/["/\\:;|=,+*?<>@[\]]/.test(user))
     found.push("runAsUserName's User cannot contain the following characters: \"/\\:;|=,+*?<>@[]");

@@ -7,8 +7,8 @@ import { qualifiedNameErrors } from "./format.ts";
 
 export const conditionStatuses = ["False", "True", "Unknown"] as const;
 const reasonShape = /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/;
-const longestReason = 1024;
-const longestMessage = 32 * 1024;
+const maxReasonLength = 1024;
+const maxMessageLength = 32 * 1024;
 
 export function conditionErrors(conditions: readonly Condition[] | undefined, path: string): FieldError[] {
   const seen = new Set<string>();
@@ -39,7 +39,8 @@ function oneConditionErrors(
         "a condition reason must start with a letter, then letters, digits or '_,:', and end with a letter, a digit or '_'",
       ),
     );
-  if ((reason ?? "").length > longestReason) errors.push(tooLong(`${at}.reason`, reason, longestReason));
-  if ((message ?? "").length > longestMessage) errors.push(tooLong(`${at}.message`, message, longestMessage));
+  if ((reason ?? "").length > maxReasonLength) errors.push(tooLong(`${at}.reason`, reason, maxReasonLength));
+  if ((message ?? "").length > maxMessageLength)
+    errors.push(tooLong(`${at}.message`, message, maxMessageLength));
   return errors;
 }

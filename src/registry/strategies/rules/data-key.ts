@@ -12,4 +12,4 @@ export const base64Bytes = (text: string | null): number =>
   text ? Math.floor((text.length * 3) / 4) - (text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0) : 0;
 
 /** Maximum size of the data of a config map or secret, which are always read as a whole. */
-export const mostDataBytes = 1024 * 1024;
+export const maxDataBytes = 1024 * 1024;

@@ -12,14 +12,14 @@ import { oneOf } from "./one-of.ts";
 import { qualifiedNameErrors } from "./format.ts";
 import { repeats } from "./repeats.ts";
 
-const mostRules = 20;
-const mostPatterns = 20;
-const mostCodes = 255;
+const maxRules = 20;
+const maxPatterns = 20;
+const maxCodes = 255;
 
 export function failurePolicyErrors({ rules }: PodFailurePolicy, pod: PodSpec, path: string): FieldError[] {
   const names = new Set([...(pod.containers ?? []), ...(pod.initContainers ?? [])].map(({ name }) => name));
   const at = `${path}.rules`;
-  const errors = (rules?.length ?? 0) > mostRules ? [tooMany(at, rules!.length, mostRules)] : [];
+  const errors = (rules?.length ?? 0) > maxRules ? [tooMany(at, rules!.length, maxRules)] : [];
   return [
     ...errors,
     ...(rules ?? []).flatMap((rule, position) => ruleErrors(rule, names, `${at}[${position}]`)),
@@ -41,7 +41,7 @@ function ruleErrors(
   if (onExitCodes) errors.push(...exitCodeErrors(onExitCodes, names, `${at}.onExitCodes`));
   const patterns = onPodConditions ?? [];
   const path = `${at}.onPodConditions`;
-  if (patterns.length > mostPatterns) errors.push(tooMany(path, patterns.length, mostPatterns));
+  if (patterns.length > maxPatterns) errors.push(tooMany(path, patterns.length, maxPatterns));
   patterns.forEach(({ type, status }, position) =>
     errors.push(
       ...qualifiedNameErrors(type, `${path}[${position}].type`),
@@ -76,7 +76,7 @@ function exitCodeErrors(
     errors.push(
       invalidValue(`${at}.values`, goTexts("int32", values && []), "at least one value is required"),
     );
-  else if (codes.length > mostCodes) errors.push(tooMany(`${at}.values`, codes.length, mostCodes));
+  else if (codes.length > maxCodes) errors.push(tooMany(`${at}.values`, codes.length, maxCodes));
   const repeated = repeats<number>();
   codes.forEach((code, position) => {
     if (operator === "In" && code === 0)

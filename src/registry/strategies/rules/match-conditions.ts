@@ -7,7 +7,7 @@ import type { RequestContext } from "../../strategy.ts";
 import { qualifiedNameErrors } from "./format.ts";
 import { repeats } from "./repeats.ts";
 
-const mostConditions = 64;
+const maxConditions = 64;
 
 export function matchConditionErrors(
   conditions: readonly MatchCondition[] | undefined,
@@ -16,7 +16,7 @@ export function matchConditionErrors(
   seen: Parameters<ReturnType<typeof admissionExpressions>["compile"]>[2],
 ): FieldError[] {
   if (!conditions) return [];
-  const errors = conditions.length > mostConditions ? [tooMany(path, conditions.length, mostConditions)] : [];
+  const errors = conditions.length > maxConditions ? [tooMany(path, conditions.length, maxConditions)] : [];
   const repeated = repeats<string>();
   const expressions = admissionExpressions(dialect.cli.product, settings.expressionRelease);
   conditions.forEach(({ name, expression }, position) => {

@@ -4,7 +4,7 @@ import { limitRange } from "../limit-range.ts";
 import { persistentVolume } from "../persistent-volume.ts";
 import { resourceQuota } from "../resource-quota.ts";
 import { statefulSet } from "../stateful-set.ts";
-import { defaulted } from "../try-out.fixture.ts";
+import { defaulted } from "../strategy.fixture.ts";
 import { volumeAttachment } from "../volume-attachment.ts";
 import { persistentVolumeClaim } from "../volume-claim.ts";
 

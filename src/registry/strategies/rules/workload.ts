@@ -8,7 +8,7 @@ import { isEmptySelector, isUsable, labelSelectorErrors, selects } from "./label
 import { notNegative } from "./numbers.ts";
 import { supported } from "./one-of.ts";
 
-export interface PodKeeper {
+export interface Workload {
   readonly selector: LabelSelector | null;
   readonly template: PodTemplateSpec;
 }
@@ -17,16 +17,16 @@ export interface PodKeeper {
  * Validates that the selector is present, not empty and matches the template; only then is the template
  * validated.
  */
-export function keeperErrors(
-  { selector, template }: PodKeeper,
+export function workloadErrors(
+  { selector, template }: Workload,
   path: string,
-  keeper: string,
+  kindName: string,
   templateErrors: () => FieldError[],
 ): FieldError[] {
   const at = `${path}.selector`;
   const errors = selector ? labelSelectorErrors(selector, at) : [required(at)];
   if (selector && isEmptySelector(selector))
-    errors.push(invalidValue(at, goSelector(selector), `empty selector is invalid for ${keeper}`));
+    errors.push(invalidValue(at, goSelector(selector), `empty selector is invalid for ${kindName}`));
   if (selector && !isUsable(selector))
     return [...errors, invalidValue(at, goSelector(selector), "invalid label selector")];
   if (!selects(selector, template.metadata.labels)) errors.push(mismatch(template, path));
@@ -41,13 +41,13 @@ export const mismatch = ({ metadata }: PodTemplateSpec, path: string): FieldErro
   );
 
 /** Validates the pod template of a long-running workload: no deadline and restart policy Always. */
-export function endlessErrors({ spec }: PodTemplateSpec, path: string, keeper: string): FieldError[] {
+export function longRunningErrors({ spec }: PodTemplateSpec, path: string, kindName: string): FieldError[] {
   const errors = supported(spec.restartPolicy, `${path}.spec.restartPolicy`, ["Always"]);
   if (spec.activeDeadlineSeconds !== undefined)
     errors.push(
       forbiddenField(
         `${path}.spec.activeDeadlineSeconds`,
-        `activeDeadlineSeconds in ${keeper} is not Supported`,
+        `activeDeadlineSeconds in ${kindName} is not Supported`,
       ),
     );
   return errors;

@@ -8,7 +8,7 @@ import { same } from "../rules/unchanged.ts";
 import type { PodRules } from "./rules.ts";
 
 const policies = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
-const mostServers = 3;
+const maxNameservers = 3;
 /** Maximum number of DNS search paths, and their maximum total length. */
 const searchLimits = { most: 32, longest: 2048 };
 const formerLimits = { most: 6, longest: 256 };
@@ -34,9 +34,9 @@ export function dnsConfigErrors(
       required(`${at}.nameservers`, "must provide at least one DNS nameserver when `dnsPolicy` is None"),
     ];
   const errors: FieldError[] = [];
-  if (nameservers.length > mostServers)
+  if (nameservers.length > maxNameservers)
     errors.push(
-      invalidValue(`${at}.nameservers`, nameservers, `must not have more than ${mostServers} nameservers`),
+      invalidValue(`${at}.nameservers`, nameservers, `must not have more than ${maxNameservers} nameservers`),
     );
   nameservers.forEach((address, position) =>
     errors.push(...addressErrors(address, `${at}.nameservers[${position}]`)),

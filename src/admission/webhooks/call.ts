@@ -4,13 +4,13 @@ import type { ValidatingWebhook } from "#api";
 import { type Clock, badRequest } from "#base";
 import type { Span } from "#tracing";
 import type { AdmissionAttributes } from "../attributes.ts";
-import { BrokenCall } from "./errors.ts";
+import { FailedCall } from "./errors.ts";
 import { type Invocation, apiVersionOf } from "./hooks.ts";
 import { readReply } from "./read-reply.ts";
-import { type ReviewAnswer, checkAnswer, question, reviewVersion } from "./review.ts";
+import { type ReviewResponse, checkResponse, buildReview, reviewVersion } from "./review.ts";
 import type { PostReview } from "./transport.ts";
 
-export interface AskOptions {
+export interface CallOptions {
   readonly clock: Clock;
   readonly post: PostReview;
   /** API group of the review on the wire. */
@@ -24,24 +24,24 @@ const resourceText = ({ resource: { group, version, resource } }: AdmissionAttri
 const slowMilliseconds = 500;
 
 /** Calls a webhook and returns its response; throws BrokenCall if there is no usable one. */
-export async function ask(
+export async function callWebhook(
   { hook: { webhook, configuration }, matched }: Invocation<ValidatingWebhook>,
   attributes: AdmissionAttributes,
   mutating: boolean,
-  options: AskOptions,
-): Promise<ReviewAnswer> {
+  options: CallOptions,
+): Promise<ReviewResponse> {
   const { name, sideEffects } = webhook;
   if (attributes.dryRun && sideEffects !== "None" && sideEffects !== "NoneOnDryRun")
     throw badRequest(`admission webhook ${JSON.stringify(name)} does not support dry run`);
   const version = reviewVersion(webhook.admissionReviewVersions);
   if (!version)
-    throw new BrokenCall(
+    throw new FailedCall(
       name,
       "could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)",
       400,
     );
   const apiVersion = `${options.reviewGroup}/${version}`;
-  const { uid, body } = question(
+  const { uid, body } = buildReview(
     attributes,
     matched,
     apiVersion,
@@ -61,15 +61,15 @@ export async function ask(
   );
   let reply: Record<string, unknown>;
   try {
-    const limit = patience(webhook, attributes, options.clock);
+    const limit = timeoutOf(webhook, attributes, options.clock);
     reply = await send(webhook, { apiVersion, body }, limit, options.post, span);
     span?.event("Request completed");
   } finally {
     span?.end();
   }
-  const checked = checkAnswer(reply, { uid, version, apiVersion }, mutating);
+  const checked = checkResponse(reply, { uid, version, apiVersion }, mutating);
   if ("problem" in checked)
-    throw new BrokenCall(name, `received invalid webhook response: ${checked.problem}`, 503);
+    throw new FailedCall(name, `received invalid webhook response: ${checked.problem}`, 503);
   const { answer } = checked;
   for (const [key, value] of Object.entries(answer.annotations)) attributes.annotate(`${name}/${key}`, value);
   for (const warning of answer.warnings) attributes.warn(warning);
@@ -80,7 +80,7 @@ export async function ask(
  * Returns the timeout of a call in milliseconds: that of the webhook, or what remains until the request's
  * deadline.
  */
-function patience(
+function timeoutOf(
   { timeoutSeconds = 10 }: ValidatingWebhook,
   { deadline = Infinity }: AdmissionAttributes,
   clock: Clock,
@@ -96,7 +96,7 @@ async function send(
   span: Span | undefined,
 ): Promise<Record<string, unknown>> {
   const failed = (reason: string, code = 400) =>
-    new BrokenCall(name, `failed to call webhook: ${reason}`, code);
+    new FailedCall(name, `failed to call webhook: ${reason}`, code);
   let reply: Awaited<ReturnType<PostReview>>;
   try {
     if (limitMilliseconds <= 0) throw new Error("context deadline exceeded");

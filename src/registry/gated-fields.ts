@@ -61,7 +61,7 @@ export function withoutSwitchedOff(strategy: Strategy, isOn: (gate: string) => b
   const fields = strategy.custom ? [] : switchedOff(strategy.resource, isOn).map((path) => path.split("."));
   if (fields.length === 0) return strategy;
   const drop = (object: unknown, old: unknown): void => {
-    for (const path of fields) if (!old || !holders(old, path).some(hasLast(path))) forget(object, path);
+    for (const path of fields) if (!old || !holders(old, path).some(hasLast(path))) dropField(object, path);
   };
   const { restore } = strategy;
   return {
@@ -71,7 +71,7 @@ export function withoutSwitchedOff(strategy: Strategy, isOn: (gate: string) => b
       restore: (object: never) => {
         const absent = fields.filter((path) => !holders(object, path).some(hasLast(path)));
         restore(object);
-        for (const path of absent) forget(object, path);
+        for (const path of absent) dropField(object, path);
       },
     }),
     prepareForCreate: (object, ctx) => {
@@ -101,6 +101,6 @@ const hasLast =
     return value !== undefined && !(Array.isArray(value) && value.length === 0);
   };
 
-function forget(object: unknown, path: readonly string[]): void {
+function dropField(object: unknown, path: readonly string[]): void {
   for (const holder of holders(object, path)) delete holder[path.at(-1)!];
 }

@@ -5,7 +5,7 @@ import { same } from "./unchanged.ts";
 const frozen = "field is immutable when `immutable` is set";
 
 /** As in kube-apiserver, an empty value differs from an absent one and counts as a change. */
-export function frozenErrors<K extends string>(
+export function immutableErrors<K extends string>(
   obj: { immutable?: boolean | undefined } & { [field in K]?: object | undefined },
   old: { immutable?: boolean | undefined } & { [field in K]?: object | undefined },
   fields: readonly K[],

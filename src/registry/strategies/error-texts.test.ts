@@ -21,7 +21,7 @@ import { service } from "./service.ts";
 import { certificateSigningRequest } from "./signing-request.ts";
 import { runtimeClass } from "./runtime-class.ts";
 import { statefulSet } from "./stateful-set.ts";
-import { contextOf, defaulted } from "./try-out.fixture.ts";
+import { contextOf, defaulted } from "./strategy.fixture.ts";
 
 const metadata = { name: "x" };
 const scaled = (metric: object): object => ({

@@ -8,7 +8,7 @@ import { Coverage, mergeTolerations } from "./merge-tolerations.ts";
 
 export type FindNamespace = (name: string) => Promise<Namespace | undefined>;
 
-const concerned = ({ resource, subresource }: AdmissionAttributes): boolean =>
+const applies = ({ resource, subresource }: AdmissionAttributes): boolean =>
   resource.group === "" && resource.resource === "pods" && !subresource;
 const refused = (attributes: AdmissionAttributes, why: string): Error =>
   forbidden(attributes.resource, attributes.name, why);
@@ -72,14 +72,14 @@ export function podNodeSelector(
     handles: ["CREATE"],
     resources: ["pods"],
     mutate: async (attributes) => {
-      if (!concerned(attributes)) return;
+      if (!applies(attributes)) return;
       const { spec } = typed<Pod>(attributes.object);
       const selector = await check(attributes);
       if (Object.keys(selector).length > 0) spec.nodeSelector = { ...selector, ...spec.nodeSelector };
       checkLimit(attributes);
     },
     validate: async (attributes) => {
-      if (concerned(attributes)) {
+      if (applies(attributes)) {
         await check(attributes);
         checkLimit(attributes);
       }
@@ -124,20 +124,20 @@ export function podTolerationRestriction(
     handles: ["CREATE", "UPDATE"],
     resources: ["pods"],
     mutate: async (attributes) => {
-      if (!concerned(attributes)) return;
+      if (!applies(attributes)) return;
       const { spec } = typed<Pod>(attributes.object);
-      const usual =
+      const defaults =
         attributes.operation === "CREATE"
           ? ((await said(attributes, names.annotations.defaultTolerations)) ?? cluster.default)
           : [];
-      const added = promisesNothing(spec)
-        ? usual
-        : [...usual, { key: names.taints.memoryPressure, operator: "Exists", effect: "NoSchedule" }];
+      const added = isBestEffort(spec)
+        ? defaults
+        : [...defaults, { key: names.taints.memoryPressure, operator: "Exists", effect: "NoSchedule" }];
       if (added.length > 0) spec.tolerations = mergeTolerations(spec.tolerations ?? [], added);
       await check(attributes);
     },
     validate: async (attributes) => {
-      if (concerned(attributes)) await check(attributes);
+      if (applies(attributes)) await check(attributes);
       return [];
     },
   };
@@ -173,7 +173,7 @@ const inAnyCase = (value: unknown): unknown =>
  * Reports whether a pod requests neither CPU nor memory (BestEffort), so that it is evicted first under
  * memory pressure.
  */
-function promisesNothing({ containers, initContainers }: Pod["spec"]): boolean {
+function isBestEffort({ containers, initContainers }: Pod["spec"]): boolean {
   const asks = ({ resources }: Container): boolean =>
     [resources.requests, resources.limits].some((amounts) =>
       ["cpu", "memory"].some(
