@@ -305,7 +305,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
       key: settings.nodeagentClientKey,
       addressTypes: settings.nodeagentPreferredAddressTypes,
       timeoutMilliseconds: settings.nodeagentTimeout,
-      usualPort: settings.nodeagentPort,
+      defaultPort: settings.nodeagentPort,
       dial: egress.cluster,
       logs: podLogMetrics(serving.metrics),
     },

@@ -8,11 +8,11 @@ const object = (name: string): ApiObject =>
 const stamped = async (given: ApiObject, to: string): Promise<ApiObject> => ({ ...given, apiVersion: to });
 
 test("a function is restarted until all its conversions are available, each requested once", async () => {
-  const asked: string[] = [];
+  const requested: string[] = [];
   let runs = 0;
   const result = await withConversions(
     async (given, to) => {
-      asked.push(`${given.metadata.name ?? ""} to ${to}`);
+      requested.push(`${given.metadata.name ?? ""} to ${to}`);
       return await stamped(given, to);
     },
     (convert) => {
@@ -28,7 +28,7 @@ test("a function is restarted until all its conversions are available, each requ
       ["v2", "a"],
     ],
   );
-  assert.deepEqual(asked, ["a to v2", "b to v2"]);
+  assert.deepEqual(requested, ["a to v2", "b to v2"]);
   assert.equal(runs, 3);
 });
 

@@ -19,7 +19,7 @@ import { validateMeta } from "./object-meta.ts";
 import { type WriteRequest, normalizeOwnerReferences, timestamp } from "./request.ts";
 import { encodedIn, inStoreSpan } from "./store-span.ts";
 import { WriteAttributes, writeContext } from "./write-context.ts";
-import type { ApiObject, RequestContext, Strategy, ReservedShare } from "./strategy.ts";
+import type { ApiObject, RequestContext, Strategy, PendingReservations } from "./strategy.ts";
 
 const maxNameAttempts = 8;
 
@@ -100,7 +100,10 @@ async function validateAndStore(
   ctx: RequestContext,
   attributes: WriteAttributes,
   object: ApiObject,
-  { mayCreate, share }: Pick<CreateOptions, "mayCreate"> & { readonly share: ReservedShare | undefined },
+  {
+    mayCreate,
+    share,
+  }: Pick<CreateOptions, "mayCreate"> & { readonly share: PendingReservations | undefined },
 ): Promise<CachedObject> {
   const { resource } = request.endpoint;
   const { metadata: meta } = object;

@@ -8,7 +8,7 @@ export {
   type ScaleView,
   type RegistrySettings,
   type Served,
-  type ReservedShare,
+  type PendingReservations,
   type Strategy,
   type Verb,
   allVerbs,

@@ -63,20 +63,20 @@ const seen: [name: string, kind: Strategy, unnamed: boolean, shown: string, byUi
 ];
 for (const [name, kind, unnamed, shown, byUid] of seen) {
   test(`admission of a deletion sees ${name}`, async (t) => {
-    const looked: { name: string; uid: unknown }[] = [];
-    const look: AdmissionPlugin = {
+    const observed: { name: string; uid: unknown }[] = [];
+    const observer: AdmissionPlugin = {
       name: "look",
       handles: ["DELETE"],
       validate: ({ name: its, options }) => {
         const { preconditions } = options as { preconditions?: { uid?: unknown } };
-        looked.push({ name: its, uid: preconditions?.uid });
+        observed.push({ name: its, uid: preconditions?.uid });
         return [];
       },
     };
-    const { create, remove } = await harness(t, kind, { plugins: [look] });
+    const { create, remove } = await harness(t, kind, { plugins: [observer] });
     const { metadata } = await create(map());
     await remove("a", {}, { unnamed });
-    assert.deepEqual(looked[0], { name: shown, uid: byUid ? metadata.uid : undefined });
+    assert.deepEqual(observed[0], { name: shown, uid: byUid ? metadata.uid : undefined });
   });
 }
 

@@ -149,7 +149,7 @@ export interface MetaChecks {
 }
 
 /** Reservations held for a write that is still pending. */
-export interface ReservedShare {
+export interface PendingReservations {
   /** Deleted by the write itself. */
   readonly consumes: readonly Reservation[];
   /** Reports the outcome: the revision of the write, or undefined if it did not happen. */
@@ -227,7 +227,7 @@ export interface Strategy<T extends ApiObject = ApiObject> {
    * Reserves exclusive resources of the prepared object, such as addresses and ports. Not called in a dry
    * run.
    */
-  reserve?(obj: T, old: T | undefined, ctx: RequestContext): Promise<ReservedShare | undefined>;
+  reserve?(obj: T, old: T | undefined, ctx: RequestContext): Promise<PendingReservations | undefined>;
   /**
    * Validates whether requested resources are available; its errors are returned alone, before any other
    * validation.

@@ -24,7 +24,7 @@ import { validateMeta, validateMetaUpdate } from "./object-meta.ts";
 import { type WriteRequest, normalizeOwnerReferences } from "./request.ts";
 import { encodedIn, inStoreSpan } from "./store-span.ts";
 import { type AdmissionView, WriteAttributes, writeContext } from "./write-context.ts";
-import type { ApiObject, RequestContext, ReservedShare } from "./strategy.ts";
+import type { ApiObject, RequestContext, PendingReservations } from "./strategy.ts";
 
 export interface ObjectUpdate {
   /**
@@ -175,7 +175,7 @@ const isUnconditional = ({ metadata }: ApiObject): boolean =>
 
 /** State of the update that outlives a failed attempt to prepare it. */
 interface Reserved {
-  share?: ReservedShare;
+  share?: PendingReservations;
   /** The stored revision; set in the object once mutating admission has seen the version that was sent. */
   readonly revision: string;
 }
@@ -295,7 +295,7 @@ interface Change {
   readonly next: ApiObject;
   readonly old: ApiObject;
   readonly cached: CachedObject;
-  readonly share: ReservedShare | undefined;
+  readonly share: PendingReservations | undefined;
   readonly span: Span | undefined;
 }
 

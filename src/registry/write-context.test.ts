@@ -24,7 +24,7 @@ const newEvent = {
 
 test("a plugin can read the object in every served version", async (t) => {
   const seen: unknown[] = [];
-  const look = plugin({
+  const observer = plugin({
     mutate: async (attributes) => {
       seen.push(attributes.equivalents.map(({ kind: { group, version } }) => `${group}/${version}`));
       const { object } = attributes.versioned("v1");
@@ -33,7 +33,7 @@ test("a plugin can read the object in every served version", async (t) => {
       seen.push(attributes.object?.["note"]);
     },
   });
-  const { create } = await harness(t, event, { plugins: [look] });
+  const { create } = await harness(t, event, { plugins: [observer] });
   await create(newEvent);
   assert.deepEqual(seen, [["events.orch.io/v1", "/v1"], ["v1", "hello", undefined], "hello"]);
 });

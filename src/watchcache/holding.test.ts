@@ -27,10 +27,10 @@ test("a label index of objects in the store does not read them again", async () 
     await write(key, app);
   const items = holding.stored(await store.progress());
   holding.load(items);
-  const asked = selector(parseLabelSelector("app=web"), []);
+  const webSelector = selector(parseLabelSelector("app=web"), []);
   const found = async (): Promise<string[]> => {
-    await holding.ready(asked, () => items);
-    return [...holding.candidates(asked)!].map(({ key }) => key.slice(prefix.length)).sort();
+    await holding.ready(webSelector, () => items);
+    return [...holding.candidates(webSelector)!].map(({ key }) => key.slice(prefix.length)).sort();
   };
   assert.deepEqual(await found(), ["n/a", "n/c"]);
   const before = reads;
@@ -61,8 +61,8 @@ test("a long response is read into lent memory, and cached objects are not", asy
   const holding = new HeldInStore(prefix, readThing, { values, fields: [] });
   const items = holding.stored(await store.progress());
   holding.load(items);
-  assert.deepEqual((await holding.give(items)).lent, [memory]);
-  assert.deepEqual((await holding.give(items.slice(1))).lent, []);
+  assert.deepEqual((await holding.withBytes(items)).lent, [memory]);
+  assert.deepEqual((await holding.withBytes(items.slice(1))).lent, []);
   await store.close();
 });
 

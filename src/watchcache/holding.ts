@@ -8,7 +8,7 @@ import { IndexesOnDemand } from "./index-on-demand.ts";
 import type { Reader } from "./resource-cache.ts";
 import { StoredObject, StoredObjects, sortedByRevision, loaded } from "./stored-object.ts";
 
-export interface Given {
+export interface LoadedItems {
   readonly items: readonly CachedObject[];
   /** Memory that holds only the bytes of these items. */
   readonly lent?: readonly Uint8Array[];
@@ -26,7 +26,7 @@ export interface Holding {
   /** Returns the previous state of a changed object. */
   before(previous: CachedObject): CachedObject;
   /** Returns the same objects with their bytes, for a response. */
-  give(items: readonly CachedObject[], caller?: Caller): Promise<Given>;
+  withBytes(items: readonly CachedObject[], caller?: Caller): Promise<LoadedItems>;
   /**
    * Resolves when candidates() can use the indexes a selector needs; `all` is called immediately if one has
    * to be built.
@@ -79,7 +79,7 @@ export class HeldInMemory implements Holding {
     return previous;
   }
 
-  async give(items: readonly CachedObject[]): Promise<Given> {
+  async withBytes(items: readonly CachedObject[]): Promise<LoadedItems> {
     return { items };
   }
 
@@ -155,7 +155,7 @@ export class HeldInStore implements Holding {
   }
 
   /** Longer responses read their objects while they are written. */
-  async give(items: readonly CachedObject[], caller?: Caller): Promise<Given> {
+  async withBytes(items: readonly CachedObject[], caller?: Caller): Promise<LoadedItems> {
     if (items.length > maxReadAhead) return { items };
     const objects = this.#objects;
     const lent: Uint8Array[] = [];

@@ -126,12 +126,12 @@ test("warmed indexes are available at once and follow changes made meanwhile", a
 
 test("warming stops when all objects are replaced", async () => {
   const indexes = new IndexesOnDemand();
-  const asked: string[] = [];
+  const calls: string[] = [];
   const warming = indexes.warm(["color", "metadata.name"], () => {
-    asked.push("all");
+    calls.push("all");
     return [];
   });
   indexes.clear();
   await warming;
-  assert.equal(asked.length, 1);
+  assert.equal(calls.length, 1);
 });

@@ -294,7 +294,7 @@ export class ResourceCache implements ObjectSource {
         query,
         freshness.revision,
       );
-      return { ...page, ...(await this.#holding.give(page.items, query.caller)) };
+      return { ...page, ...(await this.#holding.withBytes(page.items, query.caller)) };
     }
     await this.#indexed(query);
     await this.#waitUntilFresh(freshness);
@@ -309,7 +309,7 @@ export class ResourceCache implements ObjectSource {
     }
     const changes = this.#changes;
     const { items: found, revision: _, ...rest } = await this.#listed(query, revision);
-    const given = await this.#holding.give(found, query.caller);
+    const given = await this.#holding.withBytes(found, query.caller);
     const { items: made, lent } = given;
     this.stats.returned += made.length;
     if (changes !== this.#changes || lent?.length || isForOneAnswer(made[0]))

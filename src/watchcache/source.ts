@@ -89,11 +89,11 @@ export interface ObjectSource {
 /** The requested revision did not arrive in time. */
 export class RevisionTimeout extends Error {
   override readonly name = "NotYet";
-  readonly asked: Revision;
+  readonly requested: Revision;
   readonly current: Revision;
-  constructor(asked: Revision, current: Revision) {
-    super(`Too large resource version: ${asked}, current: ${current}`);
-    this.asked = asked;
+  constructor(requested: Revision, current: Revision) {
+    super(`Too large resource version: ${requested}, current: ${current}`);
+    this.requested = requested;
     this.current = current;
   }
 }

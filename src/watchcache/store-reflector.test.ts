@@ -93,10 +93,10 @@ test("a source that lags behind serves the state of the store and detects future
   await feed.start();
   await store.write({ key: `${prefix}n/a`, value: encodedThing("n/a", {}), expect: "any" });
   const freshness = { at: "exactly", revision: 2 } as const;
-  const asked = Promise.all([source.list({ ...everything, freshness }), source.get("n/a", freshness)]);
+  const results = Promise.all([source.list({ ...everything, freshness }), source.get("n/a", freshness)]);
   await turns();
   await clock.advance(3000);
-  const [listing, held] = await asked;
+  const [listing, held] = await results;
   assert.deepEqual(
     [keysOf(listing), listing.revision, held?.revision, source.revision()],
     [["n/a@2"], 2, 2, 1],

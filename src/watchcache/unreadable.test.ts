@@ -24,13 +24,13 @@ async function harness(providers: EncryptionProvider[]) {
   const clock = virtualClock();
   const stop = new AbortController();
   const store = encrypted(memory, () => providers);
-  const told: unknown[] = [];
+  const reported: unknown[] = [];
   const feed = new StoreReflector({
     store,
     prefix: "/test/",
     clock,
     signal: stop.signal,
-    onUnreadable: (...given) => told.push(given.slice(0, 2)),
+    onUnreadable: (...given) => reported.push(given.slice(0, 2)),
   });
   const cache = feed.cache(prefix, readThing);
   await feed.start();
@@ -40,7 +40,7 @@ async function harness(providers: EncryptionProvider[]) {
     store,
     feed,
     cache,
-    told,
+    reported,
     list: async (below: string) =>
       keysOf(await cache.list({ below, selector: by(""), freshness: { at: "latest" } })),
     [Symbol.asyncDispose]: async () => {
@@ -55,7 +55,7 @@ const latest = { at: "latest" } as const;
 
 test("an undecodable object fails only requests for it", async () => {
   await using at = await harness([kept]);
-  assert.deepEqual(at.told, [[prefix, 1]]);
+  assert.deepEqual(at.reported, [[prefix, 1]]);
   await assert.rejects(at.cache.get("n/a", latest), { name: "DecryptionFailed" });
   assert.ok(await at.cache.get("n/c", latest));
   await assert.rejects(at.list("n/"), { name: "DecryptionFailed" });
@@ -139,11 +139,11 @@ test("a malformed value is skipped when everything is loaded, and in an added ca
 });
 
 test("an unavailable key service is called once for all objects encrypted by it", async () => {
-  let asked = 0;
+  let decryptions = 0;
   const away: EncryptionProvider = {
     ...lost,
     open: async () => {
-      asked++;
+      decryptions++;
       throw new Error("away");
     },
   };
@@ -151,6 +151,9 @@ test("an unavailable key service is called once for all objects encrypted by it"
   for (let n = 0; n < 50; n++)
     await encrypted(memory, [lost]).write({ key: `/x/${n}`, value: Buffer.from("v"), expect: "absent" });
   const page = await encrypted(memory, [away]).read({ prefix: "/x/", unreadable: "mark" });
-  assert.deepEqual([page.entries.length, page.entries.every((one) => one.unreadable), asked], [50, true, 1]);
+  assert.deepEqual(
+    [page.entries.length, page.entries.every((one) => one.unreadable), decryptions],
+    [50, true, 1],
+  );
   await memory.close();
 });

@@ -21,32 +21,32 @@ async function cacheOf(count: number) {
     revision: 1,
     created: 1,
   });
-  let looks = 0;
+  let fieldReads = 0;
   const items = Array.from({ length: count }, (_, at): CachedObject => {
     const fields = at === 0 ? red.fields : { ...red.fields, color: "blue" };
     return Object.defineProperty({ ...red, key: `${prefix}n/${at}` }, "fields", {
-      get: () => (looks++, fields),
+      get: () => (fieldReads++, fields),
     });
   });
   cache.reset(items, 1);
-  return { cache, looks: () => looks };
+  return { cache, fieldReads: () => fieldReads };
 }
 
 const query = { below: "", selector: by("", "color=red"), freshness: { at: "any" } } as const;
 
 test("a large cache builds its indexes in advance", async () => {
-  const { cache, looks } = await cacheOf(10_000);
-  while (looks() < 10_000) await turns();
+  const { cache, fieldReads } = await cacheOf(10_000);
+  while (fieldReads() < 10_000) await turns();
   await turns();
-  const before = looks();
+  const before = fieldReads();
   assert.equal((await cache.list(query)).items.length, 1);
-  assert.ok(looks() - before < 100, `${looks() - before} objects were looked at`);
+  assert.ok(fieldReads() - before < 100, `${fieldReads() - before} objects were looked at`);
 });
 
 test("a small cache builds an index on demand", async () => {
-  const { cache, looks } = await cacheOf(1000);
+  const { cache, fieldReads } = await cacheOf(1000);
   await turns();
-  assert.equal(looks(), 0);
+  assert.equal(fieldReads(), 0);
   assert.equal((await cache.list(query)).items.length, 1);
-  assert.ok(looks() >= 1000);
+  assert.ok(fieldReads() >= 1000);
 });

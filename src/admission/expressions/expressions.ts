@@ -197,7 +197,7 @@ export interface RequestView {
 /** Returns the variables of one request. */
 export function bindingsOf(env: Environment, view: RequestView): Readonly<Record<string, Value>> {
   const { attributes, objects } = view;
-  const asked = { resource: attributes.resource, kind: attributes.requestKind };
+  const requested = { resource: attributes.resource, kind: attributes.requestKind };
   const { authorizer, requestResource } = authorizerValues(env.authorizer, view.decide, {
     group: attributes.resource.group,
     resource: attributes.resource.resource,
@@ -208,7 +208,7 @@ export function bindingsOf(env: Environment, view: RequestView): Readonly<Record
   return {
     object: (objects.object ?? null) as Value,
     oldObject: (objects.oldObject ?? null) as Value,
-    request: requestOf(attributes, asked) as Value,
+    request: requestOf(attributes, requested) as Value,
     params: view.params ?? null,
     namespaceObject: view.namespace ?? null,
     authorizer,

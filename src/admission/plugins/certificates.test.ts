@@ -28,9 +28,9 @@ const group = groupName(dialect, { group: "certificates", branded: true });
 
 /** An authorizer that allows only these signers, without caching. */
 const allowing = (verb: string, ...signers: string[]): Authorizer => ({
-  decide: ({ verb: asked, resource }) => ({
+  decide: ({ verb: requestFor, resource }) => ({
     verdict:
-      asked === verb &&
+      requestFor === verb &&
       resource?.resource === "signers" &&
       resource.group === group &&
       signers.includes(resource.name)
@@ -59,14 +59,14 @@ async function outcome(
     return "allowed";
   });
 }
-const asked = (signerName: string, status: object = {}): Record<string, unknown> => ({
+const requestFor = (signerName: string, status: object = {}): Record<string, unknown> => ({
   spec: { signerName, request },
   status,
 });
 const change = (subresource: string, now: object, old: object = {}): Partial<AdmissionAttributes> => ({
   subresource,
-  object: asked("a.b/c", now),
-  oldObject: asked("a.b/c", old),
+  object: requestFor("a.b/c", now),
+  oldObject: requestFor("a.b/c", old),
 });
 const bundle = (signerName?: string): Partial<AdmissionAttributes> => ({
   resource: { group, version: "v1alpha1", resource: "clustertrustbundles" },
@@ -149,14 +149,14 @@ const cases: [
     "a client certificate for system:masters is refused",
     "CertificateSubjectRestriction",
     allowing("none"),
-    { operation: "CREATE", object: asked(apiClient) },
+    { operation: "CREATE", object: requestFor(apiClient) },
     "403",
   ],
   [
     "other signers may issue certificates for system:masters",
     "CertificateSubjectRestriction",
     allowing("none"),
-    { operation: "CREATE", object: asked(agentClient) },
+    { operation: "CREATE", object: requestFor(agentClient) },
     "allowed",
   ],
   [

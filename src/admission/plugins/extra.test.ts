@@ -35,10 +35,10 @@ const pod = (spec: object): Record<string, unknown> => ({
   metadata: {},
   spec: { containers: [{ name: "c", image: "a", resources: {} }], ...spec },
 });
-const noted = (text: Record<string, string>) => async () =>
+const namespaceWith = (text: Record<string, string>) => async () =>
   ({ metadata: { annotations: text } }) as unknown as Namespace;
 const exists = (key: string, effect = "NoSchedule"): object => ({ key, operator: "Exists", effect });
-const asking = { containers: [{ name: "c", resources: { requests: { cpu: "1" } } }] };
+const requesting = { containers: [{ name: "c", resources: { requests: { cpu: "1" } } }] };
 const device = { containers: [{ name: "c", resources: { requests: { "example.com/gpu": "1", cpu: "1" } } }] };
 const grudge = (topologyKey: string): object => ({
   affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey }] } },
@@ -57,11 +57,11 @@ const refusals: [name: string, plugin: AdmissionPlugin, given: Partial<Admission
   ["a service with an additional external IP", denyServiceExternalIPs, { object: { spec: { externalIPs: ["192.0.2.1"] } }, oldObject: { spec: { externalIPs: ["192.0.2.2"] } } }, true],
   ["an object in an existing namespace", namespaceExists(() => "active"), { object: pod({}) }, false],
   ["an object in a missing namespace", namespaceExists(() => "absent"), { object: pod({}) }, true],
-  ["a node selector that conflicts with that of the namespace", podNodeSelector(dialect, noted({ [annotations.nodeSelector]: "x=y" })), { object: pod({ nodeSelector: { x: "z" } }) }, true],
-  ["a pod in a namespace with a malformed selector", podNodeSelector(dialect, noted({ [annotations.nodeSelector]: "x" })), { object: pod({}) }, true],
-  ["a toleration that the namespace allows", podTolerationRestriction(dialect, noted({ [annotations.allowedTolerations]: '[{"operator":"Exists"}]' })), { object: pod({ tolerations: [exists("a")] }) }, false],
-  ["a toleration that the namespace does not allow", podTolerationRestriction(dialect, noted({ [annotations.allowedTolerations]: '[{"key":"b","operator":"Exists"}]' })), { object: pod({ tolerations: [exists("a")] }) }, true],
-  ["malformed default tolerations", podTolerationRestriction(dialect, noted({ [annotations.defaultTolerations]: "{" })), { object: pod({}) }, true],
+  ["a node selector that conflicts with that of the namespace", podNodeSelector(dialect, namespaceWith({ [annotations.nodeSelector]: "x=y" })), { object: pod({ nodeSelector: { x: "z" } }) }, true],
+  ["a pod in a namespace with a malformed selector", podNodeSelector(dialect, namespaceWith({ [annotations.nodeSelector]: "x" })), { object: pod({}) }, true],
+  ["a toleration that the namespace allows", podTolerationRestriction(dialect, namespaceWith({ [annotations.allowedTolerations]: '[{"operator":"Exists"}]' })), { object: pod({ tolerations: [exists("a")] }) }, false],
+  ["a toleration that the namespace does not allow", podTolerationRestriction(dialect, namespaceWith({ [annotations.allowedTolerations]: '[{"key":"b","operator":"Exists"}]' })), { object: pod({ tolerations: [exists("a")] }) }, true],
+  ["malformed default tolerations", podTolerationRestriction(dialect, namespaceWith({ [annotations.defaultTolerations]: "{" })), { object: pod({}) }, true],
 ]; // prettier-ignore
 for (const [name, plugin, given, refused] of refusals) {
   test(`${name}: ${refused ? "refused" : "admitted"}`, async () =>
@@ -72,12 +72,12 @@ const changes: [name: string, plugin: AdmissionPlugin, given: Partial<AdmissionA
   ["images are always pulled", alwaysPullImages, { object: pod({ containers: [{ name: "c", image: "a", imagePullPolicy: "Never" }] }) }, "containers", [{ name: "c", image: "a", imagePullPolicy: "Always" }]],
   ["unchanged images keep their pull policy", alwaysPullImages, { object: pod({ containers: [{ name: "c", image: "a" }] }), oldObject: pod({}) }, "containers", [{ name: "c", image: "a" }]],
   ["a status update does not change the pull policy", alwaysPullImages, { subresource: "status", object: pod({ containers: [{ name: "c", image: "b", imagePullPolicy: "Never" }] }), oldObject: pod({}) }, "containers", [{ name: "c", image: "b", imagePullPolicy: "Never" }]],
-  ["a status update does not add the node selector", podNodeSelector(dialect, noted({ [annotations.nodeSelector]: "x=y" })), { subresource: "status", object: pod({}), oldObject: pod({}) }, "nodeSelector", undefined],
-  ["a status update does not add tolerations", podTolerationRestriction(dialect, noted({})), { subresource: "status", object: pod(asking), oldObject: pod(asking) }, "tolerations", undefined],
-  ["the selector of the namespace is added", podNodeSelector(dialect, noted({ [annotations.nodeSelector]: "x=y, a = b" })), { object: pod({ nodeSelector: { c: "d" } }) }, "nodeSelector", { x: "y", a: "b", c: "d" }],
-  ["a namespace without a selector changes nothing", podNodeSelector(dialect, noted({})), { object: pod({}) }, "nodeSelector", undefined],
-  ["the default tolerations of the namespace are added", podTolerationRestriction(dialect, noted({ [annotations.defaultTolerations]: '[{"key":"k","operator":"Exists"}]' })), { object: pod({ tolerations: [exists("a")] }) }, "tolerations", [exists("a"), { key: "k", operator: "Exists" }]],
-  ["a pod with requests tolerates memory pressure", podTolerationRestriction(dialect, noted({})), { object: pod(asking) }, "tolerations", [exists(taints.memoryPressure)]],
+  ["a status update does not add the node selector", podNodeSelector(dialect, namespaceWith({ [annotations.nodeSelector]: "x=y" })), { subresource: "status", object: pod({}), oldObject: pod({}) }, "nodeSelector", undefined],
+  ["a status update does not add tolerations", podTolerationRestriction(dialect, namespaceWith({})), { subresource: "status", object: pod(requesting), oldObject: pod(requesting) }, "tolerations", undefined],
+  ["the selector of the namespace is added", podNodeSelector(dialect, namespaceWith({ [annotations.nodeSelector]: "x=y, a = b" })), { object: pod({ nodeSelector: { c: "d" } }) }, "nodeSelector", { x: "y", a: "b", c: "d" }],
+  ["a namespace without a selector changes nothing", podNodeSelector(dialect, namespaceWith({})), { object: pod({}) }, "nodeSelector", undefined],
+  ["the default tolerations of the namespace are added", podTolerationRestriction(dialect, namespaceWith({ [annotations.defaultTolerations]: '[{"key":"k","operator":"Exists"}]' })), { object: pod({ tolerations: [exists("a")] }) }, "tolerations", [exists("a"), { key: "k", operator: "Exists" }]],
+  ["a pod with requests tolerates memory pressure", podTolerationRestriction(dialect, namespaceWith({})), { object: pod(requesting) }, "tolerations", [exists(taints.memoryPressure)]],
   ["a pod that requests a device tolerates its taint", extendedResourceToleration(dialect), { object: pod(device) }, "tolerations", [exists("example.com/gpu")]],
   ["once", extendedResourceToleration(dialect), { object: pod({ ...device, tolerations: [exists("example.com/gpu")] }) }, "tolerations", [exists("example.com/gpu")]],
 ]; // prettier-ignore

@@ -7,7 +7,7 @@ import { imagePolicyWebhook } from "./image-policy-webhook.ts";
 
 const dialect = dialects.orch;
 const apiVersion = `imagepolicy.${dialect.wire.groupSuffix}/v1alpha1`;
-const mine = `x.image-policy.${dialect.wire.groupSuffix}/y`;
+const ownAnnotation = `x.image-policy.${dialect.wire.groupSuffix}/y`;
 
 function harness(status: object | Error, defaultAllow = false) {
   const sent: { spec: object }[] = [];
@@ -30,7 +30,7 @@ function harness(status: object | Error, defaultAllow = false) {
     onError: () => undefined,
   });
   const pod = {
-    metadata: { annotations: { [mine]: "1", other: "2" } },
+    metadata: { annotations: { [ownAnnotation]: "1", other: "2" } },
     spec: {
       containers: [{ image: "a" }],
       initContainers: [{ image: "b" }],
@@ -53,8 +53,8 @@ test("the review contains the images, the service's annotations and the namespac
   assert.deepEqual(
     sent.map(({ spec }) => spec),
     [
-      { containers: [{ image: "a" }, { image: "b" }], annotations: { [mine]: "1" }, namespace: "n" },
-      { containers: [{ image: "c" }], annotations: { [mine]: "1" }, namespace: "n" },
+      { containers: [{ image: "a" }, { image: "b" }], annotations: { [ownAnnotation]: "1" }, namespace: "n" },
+      { containers: [{ image: "c" }], annotations: { [ownAnnotation]: "1" }, namespace: "n" },
     ],
   );
 });

@@ -42,7 +42,7 @@ export function podNodeSelector(
         return [key, value];
       }),
     );
-  const wanted = async (attributes: AdmissionAttributes): Promise<Record<string, string>> => {
+  const namespaceSelector = async (attributes: AdmissionAttributes): Promise<Record<string, string>> => {
     const said = (await find(attributes.namespace))?.metadata.annotations?.[names.annotations.nodeSelector];
     return parsed(said ?? cluster.clusterDefault);
   };
@@ -58,7 +58,7 @@ export function podNodeSelector(
   };
   const check = async (attributes: AdmissionAttributes): Promise<Record<string, string>> => {
     const { nodeSelector = {} } = typed<Pod>(attributes.object).spec;
-    const selector = await wanted(attributes);
+    const selector = await namespaceSelector(attributes);
     if (
       Object.entries(selector).some(
         ([key, value]) => nodeSelector[key] !== undefined && nodeSelector[key] !== value,

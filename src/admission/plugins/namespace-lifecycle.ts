@@ -20,13 +20,13 @@ export function namespaceLifecycle(lookup: NamespaceLookup, immortal: readonly s
       if (attributes.namespace === "" || attributes.operation === "DELETE" || isAccessReview(attributes))
         return undefined;
       const state = lookup(attributes.namespace);
-      if (typeof state === "string") return judge(state, attributes);
-      return state.then((found) => judge(found, attributes));
+      if (typeof state === "string") return checkState(state, attributes);
+      return state.then((found) => checkState(found, attributes));
     },
   };
 }
 
-function judge(state: NamespaceState, attributes: AdmissionAttributes): undefined {
+function checkState(state: NamespaceState, attributes: AdmissionAttributes): undefined {
   if (state === "absent") throw notFound({ group: "", resource: "namespaces" }, attributes.namespace);
   if (state === "terminating" && attributes.operation === "CREATE") throw terminating(attributes);
 }

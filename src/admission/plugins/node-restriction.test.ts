@@ -95,13 +95,13 @@ const cases: [name: string, resource: string, given: Partial<AdmissionAttributes
   ["its own CSINode", "storage.orch.io/csinodes", { object: node("node1") }, "allowed"],
   ["the CSINode of another node", "storage.orch.io/csinodes", { operation: "DELETE", name: "node2" }, "403"],
 ]; // prettier-ignore
-const said: Readonly<Record<string, string>> = {
-  allowed: "a node may ask for",
-  "403": "a node may not ask for",
-  "404": "a node finds nothing when it asks for",
+const verdicts: Readonly<Record<string, string>> = {
+  allowed: "a node may request",
+  "403": "a node may not request",
+  "404": "a node gets not found for",
 };
 for (const [name, resource, given, expected] of cases)
-  test(`${said[expected]} ${name}`, async () => assert.equal(await outcome(resource, given), expected));
+  test(`${verdicts[expected]} ${name}`, async () => assert.equal(await outcome(resource, given), expected));
 
 test("users other than nodes are not restricted, and a node without a name is always refused", async () => {
   assert.equal(await outcome("/nodes", { object: node("node2") }, "bob"), "allowed");
@@ -124,7 +124,7 @@ test("the eviction of a missing pod reports the singular resource name", async (
 
 for (const expansionRecovery of [false, true])
   test(`a node ${expansionRecovery ? "may" : "may not"} report the state of a claim's expansion`, async () => {
-    const told = { phase: "Bound", resizeStatus: "", allocatedResources: { storage: "2Gi" } };
+    const status = { phase: "Bound", resizeStatus: "", allocatedResources: { storage: "2Gi" } };
     const attributes = attributesOf({
       resource: { group: "", version: "v1", resource: "persistentvolumeclaims" },
       kind: { group: "", version: "v1", kind: "PersistentVolumeClaim" },
@@ -132,7 +132,7 @@ for (const expansionRecovery of [false, true])
       operation: "UPDATE",
       user: { name: "system:node:node1", groups: ["system:nodes"] },
       subresource: "status",
-      object: claim(told),
+      object: claim(status),
       oldObject: claim({ phase: "Bound" }),
     });
     const found = await resultOrCode(async () => {
@@ -143,7 +143,7 @@ for (const expansionRecovery of [false, true])
   });
 
 test("refusals have the texts of kube-apiserver", async () => {
-  const said = async (resource: string, given: Partial<AdmissionAttributes>): Promise<string> => {
+  const refusalOf = async (resource: string, given: Partial<AdmissionAttributes>): Promise<string> => {
     const attributes = attributesOf({
       resource: { group: "", version: "v1", resource },
       kind: { group: "", version: "v1", kind: "X" },
@@ -159,18 +159,18 @@ test("refusals have the texts of kube-apiserver", async () => {
   const key = `${labels.nodeRestrictionPrefix}/x`;
   const labelled = { metadata: { name: "node1", labels: { [key]: "y" } }, spec: {} };
   assert.match(
-    await said("nodes", { object: labelled }),
+    await refusalOf("nodes", { object: labelled }),
     new RegExp(`: node "node1" is not allowed to set the following labels: ${key}$`),
   );
   const update = { operation: "UPDATE", object: labelled, oldObject: { metadata: {}, spec: {} } } as const;
-  assert.match(await said("nodes", update), new RegExp(`: is not allowed to modify labels: ${key}$`));
+  assert.match(await refusalOf("nodes", update), new RegExp(`: is not allowed to modify labels: ${key}$`));
   const token = (name: string, uid: string) => ({
     subresource: "token",
     object: { spec: { boundObjectRef: { apiVersion: "v1", kind: "Pod", name, uid } } },
   });
-  assert.equal(await said("serviceaccounts", token("gone", "u")), 'pod "gone" not found');
+  assert.equal(await refusalOf("serviceaccounts", token("gone", "u")), 'pod "gone" not found');
   assert.match(
-    await said("serviceaccounts", token("mine", "x")),
+    await refusalOf("serviceaccounts", token("mine", "x")),
     /\(x\) does not match the UID in record. The object might have been deleted and then recreated$/,
   );
 });

@@ -87,16 +87,16 @@ export const extendedResourceToleration = ({ names }: Dialect): AdmissionPlugin 
     const { spec } = typed<Pod>(attributes.object);
     const isExtended = (name: string): boolean =>
       name.includes("/") && !name.includes(names.resources.nativePrefix) && !name.startsWith("requests.");
-    const asked = [...(spec.containers ?? []), ...(spec.initContainers ?? [])].flatMap(({ resources }) =>
+    const requested = [...(spec.containers ?? []), ...(spec.initContainers ?? [])].flatMap(({ resources }) =>
       Object.keys(resources.requests ?? {}).filter(isExtended),
     );
-    if (asked.length === 0) return;
+    if (requested.length === 0) return;
     const tolerations = [...(spec.tolerations ?? [])];
     const alike = tolerations.flatMap((each, position) =>
       each.operator === "Exists" && each.effect === "NoSchedule" && !each.value ? [{ each, position }] : [],
     );
     const byKey = Map.groupBy(alike, ({ each }) => each.key ?? "");
-    for (const key of [...new Set(asked)].toSorted()) {
+    for (const key of [...new Set(requested)].toSorted()) {
       const toleration: Toleration = { key, operator: "Exists", effect: "NoSchedule" };
       const same = byKey.get(key) ?? [];
       if (same.some(({ each }) => isDeepStrictEqual(each, toleration))) continue;

@@ -15,7 +15,7 @@ import { serviceAccountPlugin } from "./service-account.ts";
 const dialect = dialects.orch;
 const { annotations } = dialect.names;
 
-const noted = (notes: Record<string, string>) => async (): Promise<Namespace> =>
+const namespaceWith = (notes: Record<string, string>) => async (): Promise<Namespace> =>
   ({ metadata: { name: "n", annotations: notes } }) as unknown as Namespace;
 const container = (more: object = {}): object => ({ name: "c", image: "i", resources: {}, ...more });
 const pod = (spec: object): Record<string, unknown> => ({
@@ -46,9 +46,10 @@ const quota = resourceQuota({
   write: async () => true,
   limited: [{ group: "", resource: "pods", matchContains: [], matchScopes: [gold] }],
 });
-const selectors = (text: string) => podNodeSelector(dialect, noted({ [annotations.nodeSelector]: text }));
+const selectors = (text: string) =>
+  podNodeSelector(dialect, namespaceWith({ [annotations.nodeSelector]: text }));
 const defaults = (text: string) =>
-  podTolerationRestriction(dialect, noted({ [annotations.defaultTolerations]: text }));
+  podTolerationRestriction(dialect, namespaceWith({ [annotations.defaultTolerations]: text }));
 const tolerating = { tolerations: [{ key: "a", operator: "Exists" }] };
 const only = { key: "b", operator: "Exists" };
 const env = [{ name: "A", valueFrom: { secretKeyRef: { name: "other", key: "k" } } }];
@@ -101,7 +102,7 @@ const refusals: [name: string, plugin: AdmissionPlugin, spec: object, code: numb
     "tolerations with field names in any case",
     podTolerationRestriction(
       dialect,
-      noted({ [annotations.allowedTolerations]: '[{"Key":"b","OPERATOR":"Exists"}]' }),
+      namespaceWith({ [annotations.allowedTolerations]: '[{"Key":"b","OPERATOR":"Exists"}]' }),
     ),
     tolerating,
     500,
@@ -123,14 +124,17 @@ const refusals: [name: string, plugin: AdmissionPlugin, spec: object, code: numb
   ],
   [
     "a toleration that the namespace does not allow",
-    podTolerationRestriction(dialect, noted({ [annotations.allowedTolerations]: JSON.stringify([only]) })),
+    podTolerationRestriction(
+      dialect,
+      namespaceWith({ [annotations.allowedTolerations]: JSON.stringify([only]) }),
+    ),
     tolerating,
     500,
     "pod tolerations (possibly merged with namespace default tolerations) conflict with its namespace whitelist",
   ],
   [
     "a toleration that the cluster does not allow",
-    podTolerationRestriction(dialect, noted({}), { default: [], allowed: [only] }),
+    podTolerationRestriction(dialect, namespaceWith({}), { default: [], allowed: [only] }),
     tolerating,
     500,
     "pod tolerations (possibly merged with namespace default tolerations) conflict with its cluster whitelist",

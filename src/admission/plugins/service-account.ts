@@ -159,8 +159,8 @@ function limitSecrets(
   account: ServiceAccount,
   { names }: Dialect,
 ): void {
-  const asked = account.metadata.annotations?.[names.annotations.enforceMountableSecrets];
-  if (!asked || !["1", "t", "T", "true", "TRUE", "True"].includes(asked)) return;
+  const enforced = account.metadata.annotations?.[names.annotations.enforceMountableSecrets];
+  if (!enforced || !["1", "t", "T", "true", "TRUE", "True"].includes(enforced)) return;
   const known = new Set((account.secrets ?? []).map(({ name }) => name ?? ""));
   const unlisted = (what: string, kind: string): Error =>
     refused(

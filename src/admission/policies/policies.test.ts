@@ -26,7 +26,7 @@ interface Outcome {
   readonly counted: readonly string[];
 }
 
-async function judge(
+async function evaluate(
   policy: Partial<PolicySpec>,
   binding: Partial<BindingSpec> = {},
   given: Partial<AdmissionAttributes> = {},
@@ -154,14 +154,14 @@ const verdicts: [name: string, policy: Partial<PolicySpec>, code: number | undef
 ];
 for (const [name, policy, code, message] of verdicts) {
   test(name, async () => {
-    const { refused } = await judge(policy);
+    const { refused } = await evaluate(policy);
     assert.equal(refused?.code, code);
     if (message) assert.match(refused?.message ?? "", message);
   });
 }
 
 test("Warn sends a warning, Audit adds an annotation, and neither refuses", async () => {
-  const { refused, warnings, notes } = await judge(check("false", { message: "no" }), {
+  const { refused, warnings, notes } = await evaluate(check("false", { message: "no" }), {
     validationActions: ["Warn", "Audit"],
   });
   assert.equal(refused, undefined);
@@ -180,7 +180,7 @@ test("Warn sends a warning, Audit adds an annotation, and neither refuses", asyn
 });
 
 test("keys of audit annotations contain the policy's name; empty and null values are omitted", async () => {
-  const { notes } = await judge({
+  const { notes } = await evaluate({
     auditAnnotations: [
       { key: "who", valueExpression: "request.userInfo.username" },
       { key: "none", valueExpression: "''" },
@@ -191,33 +191,33 @@ test("keys of audit annotations contain the policy's name; empty and null values
 
 test("expressions can access the parameters", async () => {
   const policy = { ...check("object.spec.replicas <= int(params.data.most)"), paramKind };
-  const { refused } = await judge(policy, { paramRef: { name: "x" } }, {}, params);
+  const { refused } = await evaluate(policy, { paramRef: { name: "x" } }, {}, params);
   assert.equal(refused?.code, 422);
-  const without = await judge({ ...check("params == null"), paramKind });
+  const without = await evaluate({ ...check("params == null"), paramKind });
   assert.equal(without.refused, undefined);
 });
 
 test("missing parameters refuse, unless failures are ignored", async () => {
   const policy = { ...check("true"), paramKind };
-  const { refused } = await judge(policy, { paramRef: { name: "x" } });
+  const { refused } = await evaluate(policy, { paramRef: { name: "x" } });
   assert.match(refused?.message ?? "", /failed to configure binding: no parameters here/);
-  const ignored = await judge({ ...policy, failurePolicy: "Ignore" }, { paramRef: { name: "x" } });
+  const ignored = await evaluate({ ...policy, failurePolicy: "Ignore" }, { paramRef: { name: "x" } });
   assert.equal(ignored.refused, undefined);
 });
 
 test("an unknown kind of parameters refuses all matching requests, even without a binding", async () => {
   const policy = { ...check("true"), paramKind: { apiVersion: "a.example/v1", kind: "Unknown" } };
-  const { refused } = await judge(policy, { policyName: "another" });
+  const { refused } = await evaluate(policy, { policyName: "another" });
   assert.match(
     refused?.message ?? "",
     /'policy' denied request: failed to configure policy: failed to find resource referenced by paramKind: 'a\.example\/v1, Kind=Unknown'/,
   );
-  const ignored = await judge({ ...policy, failurePolicy: "Ignore" });
+  const ignored = await evaluate({ ...policy, failurePolicy: "Ignore" });
   assert.equal(ignored.refused, undefined);
 });
 
 test("a refusal names the resource and has a single cause with the message", async () => {
-  const { refused } = await judge(check("false"));
+  const { refused } = await evaluate(check("false"));
   assert.deepEqual(refused?.details, {
     name: "p",
     kind: "pods",
@@ -236,7 +236,7 @@ test("policies do not apply to policies", async () => {
     version: "v1alpha1",
     resource: "validatingadmissionpolicies",
   };
-  const { refused } = await judge(check("false"), {}, { resource });
+  const { refused } = await evaluate(check("false"), {}, { resource });
   assert.equal(refused, undefined);
 });
 
@@ -256,6 +256,6 @@ const counts: [name: string, policy: Partial<PolicySpec>, actions: string[], enf
 ];
 for (const [name, policy, validationActions, enforced] of counts)
   test(`${name} is counted by its enforcement action`, async () => {
-    const { counted } = await judge(policy, { validationActions });
+    const { counted } = await evaluate(policy, { validationActions });
     assert.deepEqual(counted, ["defined", ...enforced.map((each) => `policy/binding ${each}`)]);
   });

@@ -157,7 +157,7 @@ test("a webhook that does not respond in time fails", async () => {
   await assert.rejects(transport()(byUrl, {}, 10_000), { message: /: context deadline exceeded$/ });
 });
 
-const later: [name: string, status: number, header: string | undefined, asked: number, last: number][] = [
+const later: [name: string, status: number, header: string | undefined, received: number, last: number][] = [
   ["a 429 with Retry-After is retried", 429, "0", 2, 200],
   ["a server error with Retry-After is retried", 503, "0", 2, 200],
   ["a 429 without Retry-After is not retried", 429, undefined, 1, 429],
@@ -166,24 +166,24 @@ const later: [name: string, status: number, header: string | undefined, asked: n
 ];
 for (const [name, status, header, times, last] of later)
   test(name, async () => {
-    let asked = 0;
+    let received = 0;
     answer = (_, response) => {
       if (header !== undefined) response.setHeader("retry-after", header);
-      response.writeHead(++asked === 1 ? status : 200).end("{}");
+      response.writeHead(++received === 1 ? status : 200).end("{}");
     };
     const reply = await transport(systemClock)(byUrl, {}, 10_000);
-    assert.deepEqual([asked, reply.status], [times, last]);
+    assert.deepEqual([received, reply.status], [times, last]);
   });
 
 test("a call is retried at most ten times and only until its timeout", async () => {
-  let asked = 0;
+  let received = 0;
   let wait = "0";
   answer = (_, response) => {
-    asked++;
+    received++;
     response.setHeader("retry-after", wait).writeHead(429).end("{}");
   };
   assert.equal((await transport(systemClock)(byUrl, {}, 10_000)).status, 429);
-  assert.equal(asked, 11);
+  assert.equal(received, 11);
   wait = "60";
   await assert.rejects(transport(systemClock)(byUrl, {}, 0.05), /context deadline exceeded/);
 });

@@ -12,20 +12,23 @@ import { mutatingWebhooks } from "./mutating.ts";
 import { validatingWebhooks } from "./validating.ts";
 import type { PostReview } from "./transport.ts";
 
-interface Asked {
+interface Received {
   readonly path: string;
   readonly request: Record<string, unknown>;
 }
-type Respond = (asked: Asked, times: number) => Record<string, unknown> | Error | { readonly status: number };
+type Respond = (
+  received: Received,
+  times: number,
+) => Record<string, unknown> | Error | { readonly status: number };
 
 /** A server with webhooks by path, and the reviews they received. */
 function world(respond: Respond) {
-  const asked: Asked[] = [];
+  const received: Received[] = [];
   const post: PostReview = (client, body) => {
     const { url = "" } = client;
     const question = { path: new URL(url).pathname, request: body["request"] as Record<string, unknown> };
-    const times = asked.filter(({ path }) => path === question.path).length;
-    asked.push(question);
+    const times = received.filter(({ path }) => path === question.path).length;
+    received.push(question);
     const answer = respond(question, times);
     if (answer instanceof Error) return Promise.reject(answer);
     if ("status" in answer && typeof answer["status"] === "number")
@@ -50,7 +53,7 @@ function world(respond: Respond) {
     decide: () => () => Promise.resolve({ allowed: true, reason: "" }),
     post,
   };
-  return { asked, options, metrics };
+  return { received, options, metrics };
 }
 
 const rule = { operations: ["*"], apiGroups: ["*"], apiVersions: ["*"], resources: ["*/*"], scope: "*" };
@@ -75,15 +78,15 @@ async function validate(
   webhooks: readonly ValidatingWebhook[],
   respond: Respond,
   given: Partial<AdmissionAttributes> = {},
-): Promise<{ asked: Asked[]; refused?: ApiError; exposed: string }> {
-  const { asked, options, metrics } = world(respond);
+): Promise<{ received: Received[]; refused?: ApiError; exposed: string }> {
+  const { received, options, metrics } = world(respond);
   const plugin = validatingWebhooks({ ...options, configurations: () => [configurationOf(webhooks)] });
   try {
     await plugin.validate!(attributesOf({ object: pod(), ...given }));
-    return { asked, exposed: metrics.expose() };
+    return { received, exposed: metrics.expose() };
   } catch (error) {
     assert.ok(error instanceof ApiError, String(error));
-    return { asked, refused: error, exposed: metrics.expose() };
+    return { received, refused: error, exposed: metrics.expose() };
   }
 }
 
@@ -93,7 +96,7 @@ const reach: [
   name: string,
   webhook: Partial<MutatingWebhook>,
   given: Partial<AdmissionAttributes>,
-  asked: boolean,
+  received: boolean,
 ][] = [
   ["a wildcard matches everything", {}, {}, true],
   ["another operation does not match", { rules: [{ ...rule, operations: ["DELETE"] }] }, {}, false],
@@ -169,9 +172,9 @@ const reach: [
 ];
 for (const [name, webhook, given, expected] of reach) {
   test(name, async () => {
-    const { asked, refused } = await validate([hook("v", webhook)], allow, given);
+    const { received, refused } = await validate([hook("v", webhook)], allow, given);
     assert.equal(refused, undefined);
-    assert.equal(asked.length > 0, expected);
+    assert.equal(received.length > 0, expected);
   });
 }
 
@@ -273,10 +276,10 @@ test("an ignored failure adds an annotation and the request passes", async () =>
 });
 
 test("a dry run does not call webhooks with side effects", async () => {
-  const { refused, asked } = await validate([hook("v", { sideEffects: "Some" })], allow, { dryRun: true });
+  const { refused, received } = await validate([hook("v", { sideEffects: "Some" })], allow, { dryRun: true });
   assert.equal(refused?.code, 400);
   assert.match(refused.message, /does not support dry run/);
-  assert.equal(asked.length, 0);
+  assert.equal(received.length, 0);
 });
 
 test("an equivalent resource matches, unless the match policy is Exact", async () => {
@@ -286,19 +289,19 @@ test("an equivalent resource matches, unless the match policy is Exact", async (
   };
   const rules = [{ ...rule, apiVersions: ["v2"] }];
   const equivalents = [beta];
-  const { asked } = await validate([hook("v", { rules })], allow, { equivalents });
-  assert.deepEqual(asked[0]?.request["kind"], beta.kind);
-  assert.deepEqual(asked[0].request["requestKind"], { group: "", version: "v1", kind: "Pod" });
+  const { received } = await validate([hook("v", { rules })], allow, { equivalents });
+  assert.deepEqual(received[0]?.request["kind"], beta.kind);
+  assert.deepEqual(received[0].request["requestKind"], { group: "", version: "v1", kind: "Pod" });
   const exact = await validate([hook("v", { rules, matchPolicy: "Exact" })], allow, { equivalents });
-  assert.equal(exact.asked.length, 0);
+  assert.equal(exact.received.length, 0);
 });
 
 test("the review describes the request and omits empty fields", async () => {
-  const { asked } = await validate([hook("v")], allow, {
+  const { received } = await validate([hook("v")], allow, {
     user: { name: "alice", uid: "1", groups: ["dev"], extra: { k: ["v"] } },
     namespace: "",
   });
-  const { uid: _uid, ...request } = asked[0]!.request;
+  const { uid: _uid, ...request } = received[0]!.request;
   assert.deepEqual(request, {
     kind: { group: "", version: "v1", kind: "Pod" },
     resource: { group: "", version: "v1", resource: "pods" },
@@ -322,11 +325,11 @@ const patched = (...operations: object[]) => ({
 const label = (name: string) => patched({ op: "add", path: `/metadata/labels/${name}`, value: "1" });
 
 async function mutate(webhooks: readonly MutatingWebhook[], respond: Respond) {
-  const { asked, options } = world(respond);
+  const { received, options } = world(respond);
   const plugin = mutatingWebhooks({ ...options, configurations: () => [configurationOf(webhooks)] });
   const object = pod();
   await admissionChain([plugin]).mutate(attributesOf({ object }));
-  return { paths: asked.map(({ path }) => path), labels: Object.keys(object.metadata.labels) };
+  return { paths: received.map(({ path }) => path), labels: Object.keys(object.metadata.labels) };
 }
 
 test("webhooks are called in order and each sees the changes of the others", async () => {
@@ -443,5 +446,5 @@ for (const [name, timeoutSeconds, left, given] of [
 
 test("a request fails after its deadline even if the failure is ignored", async () => {
   const late = await validate([hook("a", { failurePolicy: "Ignore" })], allow, { deadline: 0 });
-  assert.deepEqual([late.asked, late.refused?.code], [[], 504]);
+  assert.deepEqual([late.received, late.refused?.code], [[], 504]);
 });

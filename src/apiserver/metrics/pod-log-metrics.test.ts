@@ -6,8 +6,8 @@ import { podLogMetrics } from "./pod-log-metrics.ts";
 test("log requests are counted under the deprecated metric names, too", () => {
   const metrics = createMetrics();
   const observer = podLogMetrics(metrics);
-  observer.asked(false);
-  observer.asked(true);
+  observer.requested(false);
+  observer.requested(true);
   observer.untrusted();
   const text = metrics.expose();
   for (const line of [

@@ -26,7 +26,7 @@ export function podLogMetrics(metrics: Metrics): PodLogObserver {
     "Requests for logs of pods that failed because the node agent's certificate was not accepted.",
   )();
   return {
-    asked: (unchecked) => {
+    requested: (unchecked) => {
       for (const each of usages(unchecked ? "skip_tls_allowed" : "enforce_tls")) each.add();
     },
     untrusted: () => {

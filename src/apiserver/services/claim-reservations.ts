@@ -7,7 +7,7 @@
 //   server A   reserves 10.0.0.7 @8                           writes the service @10, consuming @8
 //   server B                          10.0.0.7: held by A     10.0.0.7: free, but a server that knows all
 //                                                             services up to revision 10 sees it in use
-import type { ReservedShare } from "#registry";
+import type { PendingReservations } from "#registry";
 import type { Reservation, Revision, Store } from "#store";
 
 export interface ClaimReservations {
@@ -17,7 +17,7 @@ export interface ClaimReservations {
   take(claims: readonly string[], owner: string): Promise<Secured | { readonly lost: string }>;
 }
 
-export interface Secured extends ReservedShare {
+export interface Secured extends PendingReservations {
   /** A server that has all services up to this revision has every service that held these claims before. */
   readonly revision: Revision;
 }

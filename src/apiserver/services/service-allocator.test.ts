@@ -4,7 +4,7 @@ import { WriteState } from "#admission";
 import type { Service } from "#api";
 import { ApiError, fieldErrorText, virtualClock } from "#base";
 import { kinds } from "#client";
-import type { ReservedShare } from "#registry";
+import type { PendingReservations } from "#registry";
 import { startServer } from "../library.ts";
 import { addressRange, canonicalAddress } from "./address-range.ts";
 import { type ClusterServiceAllocator, serviceAllocator } from "./service-allocator.ts";
@@ -68,7 +68,7 @@ const small = (): ClusterServiceAllocator =>
   });
 
 /** Allocates and reserves as a request does. */
-async function take(pool: ClusterServiceAllocator, service: Service): Promise<ReservedShare> {
+async function take(pool: ClusterServiceAllocator, service: Service): Promise<PendingReservations> {
   const state = new WriteState();
   assert.deepEqual(pool.allocate(service, undefined, state, false), []);
   const share = await pool.secure!(service, undefined, state);

@@ -220,11 +220,11 @@ test("replica counts must not be negative", () => {
 });
 
 test("a current metric without a value is shown as nil", () => {
-  const looked = (type: string, key: string) => ({ type, [key]: { name: "memory", current: {} } });
+  const withoutValue = (type: string, key: string) => ({ type, [key]: { name: "memory", current: {} } });
   const status = {
     desiredReplicas: 1,
     currentReplicas: 1,
-    currentMetrics: [looked("Resource", "resource"), looked("Pods", "pods")],
+    currentMetrics: [withoutValue("Resource", "resource"), withoutValue("Pods", "pods")],
   };
   const spec = { maxReplicas: 5, scaleTargetRef, metrics: [memory, pods] };
   assert.equal(cellsOf(horizontalPodAutoscaler, { metadata, spec, status })[2], "<nil>/1Gi, <nil>/10");

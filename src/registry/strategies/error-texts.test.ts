@@ -35,7 +35,7 @@ const limits = (item: object): object => ({ spec: { limits: [{ type: "Container"
 
 const template = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } };
 
-const said: [strategy: Strategy, sent: object, text: string][] = [
+const cases: [strategy: Strategy, sent: object, text: string][] = [
   [
     resourceQuota,
     { spec: { hard: { configmaps: "1" }, scopes: ["BestEffort"] } },
@@ -217,7 +217,7 @@ const said: [strategy: Strategy, sent: object, text: string][] = [
     "spec.podCIDRs: Internal error: invalid PodCIDRs. failed to check with dual stack with error:invalid CIDR[1]: <nil> (invalid CIDR address: x)",
   ],
 ];
-for (const [strategy, sent, text] of said) {
+for (const [strategy, sent, text] of cases) {
   test(`${strategy.resource}: ${text}`, () => {
     const found = strategy.validate!(defaulted(strategy, { metadata, ...sent }), contextOf(strategy)).map(
       fieldErrorText,

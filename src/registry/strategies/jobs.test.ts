@@ -181,10 +181,10 @@ test("a status update without labels keeps the labels of a job", () => {
 });
 
 test("a template cannot reset managed fields", () => {
-  const asked = { managedFields: [] };
+  const reset = { managedFields: [] };
   const made = defaulted(job, {
-    metadata: { ...metadata, ...asked },
-    spec: { template: { ...template, metadata: asked } },
+    metadata: { ...metadata, ...reset },
+    spec: { template: { ...template, metadata: reset } },
   }) as unknown as {
     metadata: object;
     spec: { template: { metadata: object } };

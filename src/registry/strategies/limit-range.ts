@@ -102,7 +102,7 @@ function orderErrors(item: LimitRangeItem, name: string, at: string, dialect: Di
   const more = (a: typeof min, b: typeof min): boolean =>
     a !== undefined && b !== undefined && compareQuantity(a, b) > 0;
   const shown = { min, max, default: limit, defaultRequest: request, maxLimitRequestRatio: ratio };
-  const said = {
+  const descriptions = {
     min: "min",
     max: "max",
     default: "default",
@@ -116,10 +116,15 @@ function orderErrors(item: LimitRangeItem, name: string, at: string, dialect: Di
     low: keyof typeof shown,
     high: keyof typeof shown,
     blamed: keyof typeof shown,
-    highSaid = said[high],
+    highSaid = descriptions[high],
   ): FieldError[] =>
     more(shown[low], shown[high])
-      ? [wrong(blamed, `${said[low]} value ${text(low)} is greater than ${highSaid} value ${text(high)}`)]
+      ? [
+          wrong(
+            blamed,
+            `${descriptions[low]} value ${text(low)} is greater than ${highSaid} value ${text(high)}`,
+          ),
+        ]
       : [];
   const errors = [
     ...above("min", "max", "min"),

@@ -3,7 +3,7 @@ import { type WriteState, slot } from "#admission";
 import { Service, type ServiceSpec } from "#api";
 import { type FieldError, forbiddenField } from "#base";
 import { dns1035Label } from "../names.ts";
-import { type RequestContext, type ReservedShare, type Strategy, strategy } from "../strategy.ts";
+import { type RequestContext, type PendingReservations, type Strategy, strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { joined, labelsText, orNone } from "./cells/text.ts";
 import { statusPart } from "./parts.ts";
@@ -41,7 +41,7 @@ export interface ServiceAllocator {
     service: Service,
     old: Service | undefined,
     state: WriteState,
-  ): Promise<ReservedShare | "lost" | "nothing to secure">;
+  ): Promise<PendingReservations | "lost" | "nothing to secure">;
   /** Waits until all allocations and releases so far are known. */
   refresh?(): Promise<void>;
 }

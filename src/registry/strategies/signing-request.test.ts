@@ -36,7 +36,7 @@ for (const [name, pem] of requests) {
   });
 }
 
-const asked = {
+const requestSpec = {
   request: Buffer.from(ecRequest).toString("base64"),
   signerName: "example.com/s",
   usages: ["client auth"],
@@ -45,7 +45,7 @@ const asked = {
 test("the requesting user is recorded by the server", () => {
   const { object, causes } = tryCreate(certificateSigningRequest, {
     metadata,
-    spec: { ...asked, username: "root", groups: ["system:masters"] },
+    spec: { ...requestSpec, username: "root", groups: ["system:masters"] },
   });
   assert.deepEqual(causes, []);
   const { username, groups } = object["spec"] as { username: string; groups: string[] };
@@ -68,13 +68,13 @@ const wrongRequests: [name: string, given: object, causes: string[]][] = [
 for (const [name, given, causes] of wrongRequests)
   test(name, () =>
     assert.deepEqual(
-      tryCreate(certificateSigningRequest, { metadata, spec: { ...asked, ...given } }).causes,
+      tryCreate(certificateSigningRequest, { metadata, spec: { ...requestSpec, ...given } }).causes,
       causes,
     ),
   );
 
 const approved = { type: "Approved", status: "True" };
-const doors: [name: string, door: string, status: object, causes: string[]][] = [
+const updates: [name: string, subresource: string, status: object, causes: string[]][] = [
   ["an approver may approve", "approval", { conditions: [approved] }, []],
   [
     "an approver must not also deny",
@@ -96,10 +96,10 @@ const doors: [name: string, door: string, status: object, causes: string[]][] = 
     ["Invalid status.certificate"],
   ],
 ];
-for (const [name, door, status, causes] of doors)
+for (const [name, subresource, status, causes] of updates)
   test(name, () =>
     assert.deepEqual(
-      tryPart(certificateSigningRequest, door, { metadata, spec: asked }, { status }).causes,
+      tryPart(certificateSigningRequest, subresource, { metadata, spec: requestSpec }, { status }).causes,
       causes,
     ),
   );
@@ -108,7 +108,7 @@ test("an approval condition gets timestamps", () => {
   const { object } = tryPart(
     certificateSigningRequest,
     "approval",
-    { metadata, spec: asked },
+    { metadata, spec: requestSpec },
     { status: { conditions: [approved] } },
   );
   assert.deepEqual((object["status"] as { conditions: object[] }).conditions, [
@@ -117,27 +117,27 @@ test("an approval condition gets timestamps", () => {
 });
 
 const day = 24 * 60 * 60;
-const durations: [name: string, spec: object, before: string, told: [string, boolean][]][] = [
+const durations: [name: string, spec: object, before: string, expected: [string, boolean][]][] = [
   ["the requested duration", { expirationSeconds: day }, "", [["example.com/s", true]]],
   ["about the requested duration", { expirationSeconds: day + 1300 }, "", [["example.com/s", true]]],
   ["another duration than requested", { expirationSeconds: 3600 }, "", [["example.com/s", false]]],
   ["no requested duration", {}, "", []],
   ["a certificate that was issued before", { expirationSeconds: day }, "there", []],
 ];
-for (const [name, spec, before, told] of durations)
+for (const [name, spec, before, expected] of durations)
   test(`issued certificates are observed: ${name}`, () => {
     const { certificate } = createAuthority({ commonName: "x" }, { now: Date.now(), days: 1 });
     const request = (text: string): CertificateSigningRequest =>
       ({
         metadata,
-        spec: { ...asked, ...spec },
+        spec: { ...requestSpec, ...spec },
         status: { certificate: Buffer.from(text).toString("base64") },
       }) as unknown as CertificateSigningRequest;
-    const heard: [string, boolean][] = [];
+    const issued: [string, boolean][] = [];
     const context = contextOf(certificateSigningRequest);
     certificateSigningRequest.updated!(request(certificate), request(before), {
       ...context,
-      settings: { ...context.settings, certificateIssued: (...each) => void heard.push(each) },
+      settings: { ...context.settings, certificateIssued: (...each) => void issued.push(each) },
     });
-    assert.deepEqual(heard, told);
+    assert.deepEqual(issued, expected);
   });

@@ -326,7 +326,7 @@ test("a workload name that is not a DNS label gets a warning", () => {
 
 const unwise = { ...template, spec: { ...pod, nodeSelector: { "beta.orch.io/os": "x" } } };
 const ctx = contextOf(deployment);
-const heard: [
+const warnings: [
   name: string,
   strategy: typeof deployment,
   generations: [number, number],
@@ -352,7 +352,7 @@ const heard: [
     1,
   ],
 ];
-for (const [name, strategy, [before, after], [old, now], expected] of heard) {
+for (const [name, strategy, [before, after], [old, now], expected] of warnings) {
   test(name, () => {
     const made = (generation: number, of: object) =>
       defaulted(strategy, {

@@ -17,7 +17,7 @@ const addresses = [
   { type: "ExternalIP", address: "192.0.2.1" },
 ];
 const options = (more: Partial<AgentOptions> = {}): AgentOptions => ({
-  usualPort: 10_250,
+  defaultPort: 10_250,
   dialect: dialects.orch,
   nodes: {
     get: async (name: string) =>
@@ -58,7 +58,7 @@ test("--nodeagent-port applies to agents whose nodes do not report a port", asyn
   const nodes = {
     get: async () => ({ status: { addresses, daemonEndpoints: {} } }),
   } as unknown as AgentOptions["nodes"];
-  const { port } = await agentsOf(options({ nodes, usualPort: 4321 })).locate("n1", "nodes");
+  const { port } = await agentsOf(options({ nodes, defaultPort: 4321 })).locate("n1", "nodes");
   assert.equal(port, 4321);
 });
 
@@ -112,9 +112,9 @@ test("the server verifies the agent's certificate and presents its own; changed 
   };
   const { server, callers, at } = await agentWithTls(t, ca);
   const reach = async (more: Partial<AgentOptions>): Promise<void> => {
-    const heard = once(server, "secureConnection");
+    const secured = once(server, "secureConnection");
     const socket = await dial(at, agentsOf(options(more)).tls(), 60_000, new AbortController().signal);
-    await heard;
+    await secured;
     socket.destroy();
   };
   const client = signClient(ca, { commonName: "apiserver" }, life);

@@ -10,7 +10,7 @@ import type { ResourceHandle } from "#registry";
 
 export interface AgentOptions {
   /** Port of agents whose nodes do not report one. */
-  readonly usualPort: number;
+  readonly defaultPort: number;
   readonly dialect: Dialect;
   readonly nodes: ResourceHandle<Node>;
   /** File paths; without a CA file the agent's certificate is not verified. */
@@ -27,7 +27,7 @@ export interface AgentOptions {
 /** Observes requests for pod logs. */
 export interface PodLogObserver {
   /** Called for each request; `unchecked` if the agent's certificate is not verified. */
-  asked(unchecked: boolean): void;
+  requested(unchecked: boolean): void;
   /** Called if the verification of the agent's certificate failed. */
   untrusted(): void;
 }
@@ -44,7 +44,7 @@ export interface Agents {
    * Returns the address of a node's agent. Throws if the node does not exist or has no address. A missing
    * node is reported as an object of the requested resource, as in kube-apiserver.
    */
-  locate(nodeName: string, asked: "nodes" | "pods"): Promise<AgentAddress>;
+  locate(nodeName: string, requested: "nodes" | "pods"): Promise<AgentAddress>;
   /** Returns the TLS options of a connection to an agent. `unchecked` accepts any certificate. */
   tls(unchecked?: boolean): ConnectionOptions;
   readonly timeoutMilliseconds: number;
@@ -64,9 +64,9 @@ export function agentsOf(options: AgentOptions): Agents {
     timeoutMilliseconds: options.timeoutMilliseconds,
     dial: options.dial,
     logs: options.logs,
-    locate: async (nodeName, asked) => {
+    locate: async (nodeName, requested) => {
       const node = await options.nodes.get(nodeName);
-      if (!node) throw notFound({ group: "", resource: asked }, nodeName);
+      if (!node) throw notFound({ group: "", resource: requested }, nodeName);
       const addresses = node.status.addresses ?? [];
       const host = options.addressTypes
         .map((wanted) => addresses.find(({ type }) => type === wanted)?.address)
@@ -76,7 +76,7 @@ export function agentsOf(options: AgentOptions): Agents {
         endpointField
       ];
       const { dial } = options;
-      return { host, port: endpoint?.Port || options.usualPort, ...(dial && { dial }) };
+      return { host, port: endpoint?.Port || options.defaultPort, ...(dial && { dial }) };
     },
     tls: (unchecked = false) => {
       const [ca, cert, secret] = [authorities(), certificate(), key()];

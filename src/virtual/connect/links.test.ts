@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { processorMilliseconds } from "#kit";
 import { type LinkBase, throughProxy, withLinks } from "./links.ts";
 
-const base: LinkBase = { home: "10.0.0.7:80", asked: "api.test:6443", prefix: "/p/proxy" };
+const base: LinkBase = { upstreamHost: "10.0.0.7:80", requestHost: "api.test:6443", prefix: "/p/proxy" };
 
 const links: [name: string, link: string, expected: string][] = [
   ["with an absolute path", "/a/b?c=d#e", "/p/proxy/a/b?c=d#e"],

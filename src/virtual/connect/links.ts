@@ -4,9 +4,9 @@
 /** The origin of a page, and the host and path of the request for it. */
 export interface LinkBase {
   /** Host and port of the server behind the proxy. */
-  readonly home: string;
+  readonly upstreamHost: string;
   /** Host in the client's request. */
-  readonly asked: string;
+  readonly requestHost: string;
   /** Path prefix of the proxy that maps to the root of that server. */
   readonly prefix: string;
 }
@@ -14,12 +14,12 @@ export interface LinkBase {
 const linkForm = /^(?:([a-z][a-z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)([^]*)$/i;
 
 /** Rewrites a link to go through the proxy. Relative links and links to other servers are unchanged. */
-export function throughProxy(link: string, { home, asked, prefix }: LinkBase): string {
+export function throughProxy(link: string, { upstreamHost, requestHost, prefix }: LinkBase): string {
   const [, scheme, host, path = "", rest = ""] = linkForm.exec(link) ?? [];
-  if (host === undefined ? scheme !== undefined : host !== home && host !== asked) return link;
+  if (host === undefined ? scheme !== undefined : host !== upstreamHost && host !== requestHost) return link;
   if (!path.startsWith("/")) return link;
   const origin =
-    host !== undefined && host === asked ? `${scheme === undefined ? "" : `${scheme}:`}//${host}` : "";
+    host !== undefined && host === requestHost ? `${scheme === undefined ? "" : `${scheme}:`}//${host}` : "";
   return `${origin}${path.startsWith(prefix) ? "" : prefix}${path}${rest}`;
 }
 

@@ -153,7 +153,7 @@ async function log(context: ConnectContext, call: ApiCall): Promise<Reply> {
   } = options;
   const path = `/containerLogs/${[call.target.namespace, call.target.name, container].map(encodeURIComponent).join("/")}`;
   const query = queryText(Object.entries(passed).map(([key, value]) => [key, String(value)] as const));
-  agents.logs?.asked(unchecked ?? false);
+  agents.logs?.requested(unchecked ?? false);
   const message = await sendRequest(
     {
       scheme: "https",

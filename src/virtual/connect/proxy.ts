@@ -176,7 +176,11 @@ async function proxyRequest(context: ConnectContext, call: ApiCall, place: Proxy
     AbortSignal.any([raw.signal, context.stopping]),
   );
   const answered = endToEnd(message.headers);
-  const base: LinkBase = { home: authorityOf(place), asked: typeof host === "string" ? host : "", prefix };
+  const base: LinkBase = {
+    upstreamHost: authorityOf(place),
+    requestHost: typeof host === "string" ? host : "",
+    prefix,
+  };
   const { location } = answered;
   if (typeof location === "string") answered["location"] = throughProxy(location, base);
   const unpacked =

@@ -17,11 +17,11 @@ test("the canonical form of the checked address is dialed", () => {
 });
 
 test("a host name is resolved once, and the resolved address is dialed", async () => {
-  const asked: string[] = [];
+  const resolved: string[] = [];
   const answers = [["10.0.0.7"], ["127.0.0.1"]];
-  const resolve = (name: string) => Promise.resolve((asked.push(name), answers.shift()!));
+  const resolve = (name: string) => Promise.resolve((resolved.push(name), answers.shift()!));
   assert.equal(await proxyableHost("node.example", resolve), "10.0.0.7");
-  assert.deepEqual(asked, ["node.example"]);
+  assert.deepEqual(resolved, ["node.example"]);
 });
 
 test("a name with one forbidden address among its addresses is refused", () =>

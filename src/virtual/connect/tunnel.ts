@@ -59,13 +59,13 @@ type TakeOver = (client: Duplex, early: Uint8Array) => void;
  */
 export async function upgraded(
   call: Call,
-  { path, tls, timeoutMilliseconds, method, headers: asked, ...address }: UpgradeRequest,
+  { path, tls, timeoutMilliseconds, method, headers: requestHeaders, ...address }: UpgradeRequest,
   stopping: AbortSignal,
   agreed: (agent: Socket, head: Head) => TakeOver,
 ): Promise<Reply> {
   const socket = await dial(address, tls, timeoutMilliseconds, AbortSignal.any([call.signal, stopping]));
   try {
-    socket.write(requestText(method, path, asked));
+    socket.write(requestText(method, path, requestHeaders));
     const head = await readHead(socket, call.signal);
     if (head.status === 101) return { status: 101, headers: {}, body: { takeOver: agreed(socket, head) } };
     if (head.status < 400) throw plainError(`invalid upgrade response: status code ${head.status}`);
@@ -116,8 +116,11 @@ async function readHead(socket: Socket, signal: AbortSignal): Promise<Head> {
 
 /** Reads the body of a refusal: up to its Content-Length or the end of the connection, at most a megabyte. */
 async function readRefusal(socket: Socket, { headers, rest }: Head): Promise<Buffer> {
-  const said = headers["content-length"];
-  const wanted = typeof said === "string" ? Math.min(Number(said) || 0, maxRefusalBytes) : maxRefusalBytes;
+  const contentLength = headers["content-length"];
+  const wanted =
+    typeof contentLength === "string"
+      ? Math.min(Number(contentLength) || 0, maxRefusalBytes)
+      : maxRefusalBytes;
   let body = rest;
   if (body.length < wanted) {
     await readUntil(socket, new AbortController().signal, drainTimeoutMilliseconds, (chunk) => {

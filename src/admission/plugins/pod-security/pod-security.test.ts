@@ -72,7 +72,7 @@ const pod = (
     spec: { containers: [{ name: c, ...(context && { securityContext: context }) }], ...spec },
   }) as unknown as Pod;
 
-const judged: [name: string, level: PodSecurityLevel, version: number | "latest", pod: ReturnType<typeof pod>, expected: string][] = [
+const evaluations: [name: string, level: PodSecurityLevel, version: number | "latest", pod: ReturnType<typeof pod>, expected: string][] = [
   ["the privileged standard allows everything", "privileged", "latest", pod({ privileged: true }), ""],
   ["a plain pod meets the baseline standard", "baseline", "latest", pod(undefined), ""],
   ["a hardened pod meets the restricted standard", "restricted", "latest", pod(fine), ""],
@@ -99,7 +99,7 @@ const judged: [name: string, level: PodSecurityLevel, version: number | "latest"
   ["runAsUser 0", "restricted", "latest", pod(fine, { securityContext: { runAsUser: 0 } }), "runAsUser=0 (pod must not set runAsUser=0)"],
   ["runAsNonRoot false", "restricted", "latest", pod({ ...fine, runAsNonRoot: false }), 'runAsNonRoot != true (container "c" must not set securityContext.runAsNonRoot=false)'],
 ]; // prettier-ignore
-for (const [name, level, version, { metadata, spec }, expected] of judged) {
+for (const [name, level, version, { metadata, spec }, expected] of evaluations) {
   test(name, () =>
     assert.equal(detailsText(findings({ level, version }, metadata, spec, dialect)), expected),
   );
@@ -109,7 +109,7 @@ for (const [name, level, version, { metadata, spec }, expected] of judged) {
  * Returns the outcome of a request in a namespace with these labels: `allowed` or the refusal, and the
  * warnings.
  */
-async function judge(
+async function evaluate(
   labels: Record<string, string>,
   attributes: Partial<AdmissionAttributes>,
   pods: object[] = [],
@@ -165,7 +165,7 @@ const present = [
 ];
 for (const [name, labels, attributes, expected] of attempts) {
   test(name, async () => {
-    const [outcome, warnings] = await judge(labels, attributes, present);
+    const [outcome, warnings] = await evaluate(labels, attributes, present);
     assert.deepEqual([outcome, warnings.map((text) => text.replace(/^(\w+): .*$/, "$1"))], expected);
   });
 }

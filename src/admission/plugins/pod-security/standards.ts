@@ -47,12 +47,12 @@ export function findings(
   if (level === "privileged") return [];
   const asOf = ({ since }: Rule): Check | undefined =>
     since.findLast(([minor]) => version === "latest" || minor <= version)?.[1];
-  const looked = Object.entries(rules).flatMap(([name, rule]) => {
+  const checks = Object.entries(rules).flatMap(([name, rule]) => {
     const check = rule.level === "restricted" && level !== "restricted" ? undefined : asOf(rule);
     return check ? [{ name, check, replaces: rule.replaces }] : [];
   });
-  return looked
-    .filter(({ name }) => !looked.some(({ replaces }) => replaces === name))
+  return checks
+    .filter(({ name }) => !checks.some(({ replaces }) => replaces === name))
     .flatMap(({ check }) => check(metadata, spec, dialect) ?? []);
 }
 

@@ -132,7 +132,7 @@ test("concurrent requests are charged one after the other", async () => {
   assert.deepEqual([outcomes.filter(({ status }) => status === "fulfilled").length, used], [2, "2"]);
 });
 
-const asking = (cpu: string, allocated?: string): Record<string, unknown> => ({
+const podRequesting = (cpu: string, allocated?: string): Record<string, unknown> => ({
   metadata: {},
   ...(pod([container({ cpu })]) as Record<string, unknown>),
   ...(allocated && {
@@ -154,12 +154,18 @@ const resized: [name: string, from: string, to: string, expected: unknown, off?:
 for (const [name, from, to, expected, off] of resized)
   test(`a pod with changed requests ${name}`, async () => {
     const status = { hard: { "requests.cpu": "4" }, used: { "requests.cpu": "3" } };
-    const attributes = request("pods", asking(to), { operation: "UPDATE", oldObject: asking(from) });
+    const attributes = request("pods", podRequesting(to), {
+      operation: "UPDATE",
+      oldObject: podRequesting(from),
+    });
     assert.deepEqual(await charged([quota(status)], attributes, 0, !off), expected);
   });
 
 test("a pod is charged for its allocated resources until it has shrunk", async () => {
   const status = { hard: { "requests.cpu": "4" }, used: { "requests.cpu": "3" } };
-  const attributes = request("pods", asking("1", "2"), { operation: "UPDATE", oldObject: asking("2", "2") });
+  const attributes = request("pods", podRequesting("1", "2"), {
+    operation: "UPDATE",
+    oldObject: podRequesting("2", "2"),
+  });
   assert.deepEqual(await charged([quota(status)], attributes, 0, true), {});
 });

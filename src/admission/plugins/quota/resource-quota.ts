@@ -131,11 +131,11 @@ function checkCovered(
     .filter(([, amount]) => !isZero(amount) && !isNegative(amount))
     .map(([name]) => name)
     .filter((name) => limits.some(({ matchContains }) => matchContains.some((part) => name.includes(part))));
-  const concerned = quotas.filter((quota) =>
+  const matching = quotas.filter((quota) =>
     scopesOf(quota).every((scope) => evaluator.inScope?.(scope, object)),
   );
   const uncovered = needed.filter(
-    (name) => !concerned.some(({ status }) => status.hard?.[name] !== undefined),
+    (name) => !matching.some(({ status }) => status.hard?.[name] !== undefined),
   );
   if (uncovered.length > 0) throw refused(`insufficient quota to consume: ${uncovered.toSorted().join(",")}`);
   const scopes = limits
@@ -163,7 +163,7 @@ function newUsage(
 ): readonly (readonly [ResourceQuota, QuotaAmounts])[] {
   const object = attributes.object!;
   const refused = (why: string): Error => forbidden(attributes.resource, attributes.name, why);
-  const concerned = quotas.filter((quota) => {
+  const matching = quotas.filter((quota) => {
     const resources = Object.keys(quota.status.hard ?? {}).filter(evaluator.counts);
     if (resources.length === 0 || !scopesOf(quota).every((scope) => evaluator.inScope?.(scope, object)))
       return false;
@@ -181,7 +181,7 @@ function newUsage(
     throw refused(`quota usage is negative for resource(s): ${negative.toSorted().join(",")}`);
   const added = attributes.operation === "UPDATE" ? changed() : whole;
   const delta = new Map([...added].filter(([, amount]) => !isZero(amount)));
-  return concerned.flatMap((quota) => {
+  return matching.flatMap((quota) => {
     const { hard = {}, used = {} } = quota.status;
     const limits = amountsOf(hard);
     const requested = only(delta, (name) => limits.has(name));

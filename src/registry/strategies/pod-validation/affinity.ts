@@ -14,8 +14,8 @@ import { dns1123LabelProblems, dns1123SubdomainProblems } from "#schema";
 import { formatErrors, qualifiedNameErrors } from "../rules/format.ts";
 import { labelSelectorErrors } from "../rules/label-selector.ts";
 
-const wanted = "requiredDuringSchedulingIgnoredDuringExecution";
-const liked = "preferredDuringSchedulingIgnoredDuringExecution";
+const requiredKey = "requiredDuringSchedulingIgnoredDuringExecution";
+const preferredKey = "preferredDuringSchedulingIgnoredDuringExecution";
 
 export function affinityErrors(
   affinity: Affinity | undefined,
@@ -34,11 +34,11 @@ const weightErrors = (weight: number, field: string): FieldError[] =>
   weight < 1 || weight > 100 ? [invalidValue(field, weight, "must be in the range 1-100")] : [];
 
 function nodeAffinityErrors(affinity: NodeAffinity, path: string): FieldError[] {
-  const { [wanted]: needs, [liked]: wishes } = affinity;
+  const { [requiredKey]: needs, [preferredKey]: wishes } = affinity;
   return [
-    ...(needs ? nodeSelectorErrors(needs, `${path}.${wanted}`) : []),
+    ...(needs ? nodeSelectorErrors(needs, `${path}.${requiredKey}`) : []),
     ...(wishes ?? []).flatMap(({ weight, preference }, position) => {
-      const at = `${path}.${liked}[${position}]`;
+      const at = `${path}.${preferredKey}[${position}]`;
       return [...weightErrors(weight, `${at}.weight`), ...nodeTermErrors(preference, `${at}.preference`)];
     }),
   ];
@@ -118,13 +118,13 @@ function fieldRequirementErrors(
 }
 
 function podAffinityErrors(affinity: PodAffinity, tolerateValues: boolean, path: string): FieldError[] {
-  const { [wanted]: needs, [liked]: wishes } = affinity;
+  const { [requiredKey]: needs, [preferredKey]: wishes } = affinity;
   return [
     ...(needs ?? []).flatMap((term, position) =>
-      podTermErrors(term, tolerateValues, `${path}.${wanted}[${position}]`),
+      podTermErrors(term, tolerateValues, `${path}.${requiredKey}[${position}]`),
     ),
     ...(wishes ?? []).flatMap(({ weight, podAffinityTerm }, position) => {
-      const at = `${path}.${liked}[${position}]`;
+      const at = `${path}.${preferredKey}[${position}]`;
       return [
         ...weightErrors(weight, `${at}.weight`),
         ...podTermErrors(podAffinityTerm, tolerateValues, `${at}.podAffinityTerm`),
