@@ -157,7 +157,7 @@ export class StoreReflector implements Reflector {
     if (this.#revision < from) return;
     this.#revision = 0;
     this.#following?.abort(
-      new Error(`the store was at revision ${from} and is now at ${to}: it was set back`),
+      new Error(`the store was at revision ${from} and is now at ${to}: it was restored from an older state`),
     );
   }
 

@@ -111,7 +111,7 @@ async function mutate(
     });
     if (broken) {
       failAfterDeadline(attributes, options.clock);
-      options.log.warn("calling a webhook failed, the request passes", {
+      options.log.warn("failed calling webhook, failing open", {
         webhook: webhook.name,
         error: broken.message,
       });

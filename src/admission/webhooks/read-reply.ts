@@ -18,17 +18,17 @@ import type { WebhookReply } from "./transport.ts";
 
 const { message } = apiPackage({ package: "admission.v1" });
 
-const AdmissionResponse = message("AdmissionResponse", "What a webhook answers.", {
-  uid: optional(1, string, "Identity of the review."),
-  allowed: optional(2, bool, "Whether the request may pass."),
-  status: optional(3, Status, "Why not."),
-  patch: optional(4, bytes, "What is changed."),
-  patchType: optional(5, string, "How the patch is written."),
-  auditAnnotations: optional(6, map(string), "What the audit log says."),
-  warnings: optional(7, list(string), "What the client is told."),
+const AdmissionResponse = message("AdmissionResponse", "Response of a webhook.", {
+  uid: optional(1, string, "UID of the review."),
+  allowed: optional(2, bool, "Whether the request is admitted."),
+  status: optional(3, Status, "Reason of a denial."),
+  patch: optional(4, bytes, "Patch of the object."),
+  patchType: optional(5, string, "Type of the patch."),
+  auditAnnotations: optional(6, map(string), "Annotations of the audit event."),
+  warnings: optional(7, list(string), "Warnings for the client."),
 });
-const AdmissionReview: Message = message("AdmissionReview", "A question and its answer.", {
-  response: optional(2, AdmissionResponse, "The answer."),
+const AdmissionReview: Message = message("AdmissionReview", "Review of a request.", {
+  response: optional(2, AdmissionResponse, "Response to the request."),
 });
 
 /** Returns the review of a response; throws an error if it cannot be decoded. */

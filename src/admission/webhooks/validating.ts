@@ -65,7 +65,7 @@ async function validate(
   });
   if (!broken) return;
   failAfterDeadline(attributes, options.clock);
-  options.log.warn("calling a webhook failed, the request passes", {
+  options.log.warn("failed calling webhook, failing open", {
     webhook: webhook.name,
     error: broken.message,
   });
