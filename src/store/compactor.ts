@@ -48,7 +48,7 @@ export async function compactPeriodically({
       const { through } = turn;
       turn = taken.next;
       // The first turn only records the current revision: older history must be kept for another interval.
-      if (taken.mine && through > 0) await store.compact(through);
+      if (taken.isLeader && through > 0) await store.compact(through);
     } catch (error) {
       onError?.(error);
     }
@@ -59,13 +59,13 @@ async function takeTurn(
   store: Store,
   key: string,
   { seen, through }: Turn,
-): Promise<{ readonly mine: boolean; readonly next: Turn }> {
+): Promise<{ readonly isLeader: boolean; readonly next: Turn }> {
   const outcome = await store.write({ key, value: Buffer.from(String(through)), expect: seen });
-  if (outcome.done) return { mine: true, next: { seen: outcome.revision, through: outcome.revision } };
+  if (outcome.done) return { isLeader: true, next: { seen: outcome.revision, through: outcome.revision } };
   // progress() also sends a notification to idle watches, so that a later compaction by another server does
   // not leave them behind.
   return {
-    mine: false,
+    isLeader: false,
     next: { seen: outcome.current?.revision ?? "absent", through: await store.progress() },
   };
 }

@@ -17,17 +17,17 @@ export interface DeadlinesOptions {
   readonly expire: (due: readonly Due[]) => Promise<void>;
 }
 
-const longestTimer = 86_400_000;
+const maxTimerMilliseconds = 86_400_000;
 const retryMilliseconds = 1000;
 const duePerTurn = 512;
 /** Keys that come due within this time are deleted together: a commit for each would cost more. */
 const gatherMilliseconds = 25;
-const fewestFiltered = 1024;
+const minFilterSize = 1024;
 
 export class Deadlines {
   readonly #options: DeadlinesOptions;
   readonly #heap = new DeadlineHeap();
-  #filterAt = fewestFiltered;
+  #filterAt = minFilterSize;
   #cancel: (() => void) | undefined;
   #timerAt = Infinity;
   #notBefore = 0;
@@ -43,7 +43,7 @@ export class Deadlines {
     this.#heap.push(key, revision, at);
     if (this.#heap.size > this.#filterAt) {
       this.#heap.filter(this.#options.isCurrent);
-      this.#filterAt = Math.max(fewestFiltered, 2 * this.#heap.size);
+      this.#filterAt = Math.max(minFilterSize, 2 * this.#heap.size);
     }
     this.#arm();
   }
@@ -54,7 +54,7 @@ export class Deadlines {
   }
 
   start(): void {
-    this.#filterAt = Math.max(fewestFiltered, 2 * this.#heap.size);
+    this.#filterAt = Math.max(minFilterSize, 2 * this.#heap.size);
     this.#arm();
   }
 
@@ -78,7 +78,7 @@ export class Deadlines {
     if (this.#cancel && this.#timerAt <= now + wait) return;
     this.#cancel?.();
     this.#timerAt = now + wait;
-    this.#cancel = clock.after(Math.min(Math.max(wait, 0), longestTimer), () => void this.#fire());
+    this.#cancel = clock.after(Math.min(Math.max(wait, 0), maxTimerMilliseconds), () => void this.#fire());
   }
 
   async #fire(): Promise<void> {

@@ -106,7 +106,7 @@ export function encrypted(
       if (one.value === null) return one;
       const marked = (error: unknown): typeof one => {
         if (!(error instanceof DecryptionFailed)) throw error;
-        return { ...one, value: nothing, unreadable: error };
+        return { ...one, value: noBytes, unreadable: error };
       };
       try {
         const value = opener(one.key, one.value, failed);
@@ -129,7 +129,7 @@ export function encrypted(
   return {
     read: async (range: Range, at?: Revision): Promise<Page> => {
       const page = await store.read(range, at);
-      return { ...page, entries: await inTurns(page.entries, marks(range) ? marking() : entry) };
+      return { ...page, entries: await mapYielding(page.entries, marks(range) ? marking() : entry) };
     },
     write: async (write: Write): Promise<Outcome> => {
       const sealing = write.value && seal(write.key, write.value);
@@ -141,13 +141,13 @@ export function encrypted(
       return { done: false, current: await open(outcome.current) };
     },
     watch: (range: Range, after: Revision, signal: AbortSignal): AsyncIterable<Batch> =>
-      watchOpened(store.watch(range, after, signal), marks(range) ? markedChange : change),
+      decryptedBatches(store.watch(range, after, signal), marks(range) ? markedChange : change),
     isStale: async (key: string): Promise<boolean> => {
       const [first] = providersFor(key);
       if (!first) return false;
       const [found] = (await store.read({ key })).entries;
       if (!found) return false;
-      const { marked, rest } = unmarked(found.value, markers);
+      const { marked, rest } = stripMarker(found.value, markers);
       const id = Buffer.from(first.id);
       if (marked !== id.length > 0 || !rest.subarray(0, id.length).equals(id)) return true;
       return first.isStale?.(rest.subarray(id.length)) ?? false;
@@ -161,11 +161,11 @@ export function encrypted(
   };
 }
 
-const nothing = new Uint8Array();
+const noBytes = new Uint8Array();
 
 const marks = (range: Range): boolean => "prefix" in range && range.unreadable === "mark";
 
-async function* watchOpened(
+async function* decryptedBatches(
   batches: AsyncIterable<Batch>,
   change: (one: Change) => Change | Promise<Change>,
 ): AsyncGenerator<Batch, void, void> {
@@ -178,7 +178,7 @@ async function* watchOpened(
   }
 }
 
-function unmarked(
+function stripMarker(
   stored: Uint8Array,
   markers: readonly Buffer[],
 ): { readonly marked: boolean; readonly rest: Buffer } {
@@ -196,7 +196,7 @@ function valueOpener(
   return (key, stored, failedServices) => {
     const written = recent.find(key, stored);
     if (written) return written;
-    const { marked, rest } = unmarked(stored, markers);
+    const { marked, rest } = stripMarker(stored, markers);
     let failure: DecryptionFailed | undefined;
     for (const provider of providersFor(key)) {
       // The same buffer: RecentWrites identifies values by it.
@@ -233,7 +233,7 @@ function valueOpener(
 }
 
 /** Maps a long list without blocking the event loop. */
-async function inTurns<T>(items: readonly T[], map: (item: T) => T | Promise<T>): Promise<T[]> {
+async function mapYielding<T>(items: readonly T[], map: (item: T) => T | Promise<T>): Promise<T[]> {
   const mapped: T[] = [];
   const work = new TimeSlice();
   for (const item of items) {

@@ -5,7 +5,7 @@ export {
   type DerivedData,
   type Entry,
   FutureRevision,
-  type Lend,
+  type BufferCallback,
   type LocalValues,
   type Outcome,
   type Page,

@@ -25,15 +25,15 @@ export interface Listing {
 }
 
 /** A key with more than one version. Deletions are negative revisions. */
-interface Life {
+interface KeyHistory {
   /** The creation revision of the newest version; `first` is that of the oldest version kept. */
-  born: Revision;
+  created: Revision;
   first: Revision;
   latest: Revision;
   older: Revision[] | undefined;
   owner: object;
 }
-type Slot = Revision | Life;
+type Slot = Revision | KeyHistory;
 
 interface Leaf {
   readonly keys: string[];
@@ -49,7 +49,7 @@ interface Place {
 
 export class KeyIndex {
   #leaves: Leaf[] = [];
-  #aged = new Set<string>();
+  #multiVersion = new Set<string>();
   #owner: object = {};
   #plain = true;
   #size = 0;
@@ -122,12 +122,12 @@ export class KeyIndex {
         0,
         created === revision
           ? revision
-          : { born: created, first: created, latest: revision, older: undefined, owner: this.#owner },
+          : { created, first: created, latest: revision, older: undefined, owner: this.#owner },
       );
     } else {
-      const life = this.#age(key, leaf, slot);
-      life.latest = revision;
-      life.born = created;
+      const history = this.#addVersion(key, leaf, slot);
+      history.latest = revision;
+      history.created = created;
     }
     if (!wasLive) {
       leaf.live++;
@@ -141,7 +141,7 @@ export class KeyIndex {
   remove(key: string, revision: Revision): void {
     const { leaf, slot } = this.#open(key);
     if (leaf.keys[slot] !== key) throw new Error(`no such key: ${key}`);
-    this.#age(key, leaf, slot).latest = -revision;
+    this.#addVersion(key, leaf, slot).latest = -revision;
     leaf.live--;
     this.#size--;
     leaf.newest = revision;
@@ -155,8 +155,8 @@ export class KeyIndex {
     let dropped: Revision[] = [];
     let seen = 0;
     // Keys aged during the iteration are appended and need not be visited.
-    const all = this.#aged.size;
-    for (const key of this.#aged) {
+    const all = this.#multiVersion.size;
+    for (const key of this.#multiVersion) {
       this.#trimKey(key, through, dropped);
       if (++seen === all) break;
       if (seen % keysPerStep !== 0) continue;
@@ -170,7 +170,7 @@ export class KeyIndex {
   fork(): KeyIndex {
     const copy = new KeyIndex();
     copy.#leaves = [...this.#leaves];
-    copy.#aged = new Set(this.#aged);
+    copy.#multiVersion = new Set(this.#multiVersion);
     copy.#plain = this.#plain;
     copy.#size = this.#size;
     this.#owner = {};
@@ -180,9 +180,9 @@ export class KeyIndex {
   #trimKey(key: string, through: Revision, dropped: Revision[]): void {
     const place = this.#place(key, this.#plain);
     const at = this.#leaves[place.leaf];
-    const known = at?.keys[place.slot] === key ? at.slots[place.slot] : undefined;
-    if (known === undefined || typeof known === "number") return;
-    const versions = [...(known.older ?? []), known.latest];
+    const slotValue = at?.keys[place.slot] === key ? at.slots[place.slot] : undefined;
+    if (slotValue === undefined || typeof slotValue === "number") return;
+    const versions = [...(slotValue.older ?? []), slotValue.latest];
     let keep = versions.findLastIndex((revision) => Math.abs(revision) <= through);
     if (keep < 0) return;
     if (versions[keep]! < 0) keep++;
@@ -190,41 +190,41 @@ export class KeyIndex {
     for (const revision of versions.slice(0, keep)) dropped.push(Math.abs(revision));
     const { leaf } = this.#open(key);
     if (keep === versions.length) {
-      this.#aged.delete(key);
+      this.#multiVersion.delete(key);
       leaf.keys.splice(place.slot, 1);
       leaf.slots.splice(place.slot, 1);
       if (leaf.keys.length === 0) this.#leaves.splice(place.leaf, 1);
       return;
     }
-    const first = bornAt(known, keep);
+    const first = createdAt(slotValue, keep);
     const kept = versions.slice(keep, -1);
-    if (kept.length === 0) this.#aged.delete(key);
+    if (kept.length === 0) this.#multiVersion.delete(key);
     leaf.slots[place.slot] =
-      kept.length === 0 && known.latest === known.born
-        ? known.latest
+      kept.length === 0 && slotValue.latest === slotValue.created
+        ? slotValue.latest
         : {
-            born: known.born,
+            created: slotValue.created,
             first,
-            latest: known.latest,
+            latest: slotValue.latest,
             older: kept.length ? kept : undefined,
             owner: this.#owner,
           };
   }
 
   /** Returns the slot as a Life owned by this index, with its newest version moved to the older ones. */
-  #age(key: string, leaf: Leaf, slot: number): Life {
+  #addVersion(key: string, leaf: Leaf, slot: number): KeyHistory {
     const old = leaf.slots[slot]!;
-    let life: Life;
+    let history: KeyHistory;
     if (typeof old === "number")
-      life = { born: old, first: old, latest: old, older: [old], owner: this.#owner };
+      history = { created: old, first: old, latest: old, older: [old], owner: this.#owner };
     else {
-      life = old.owner === this.#owner ? old : { ...old, older: old.older?.slice(), owner: this.#owner };
-      if (life.older) life.older.push(old.latest);
-      else life.older = [old.latest];
+      history = old.owner === this.#owner ? old : { ...old, older: old.older?.slice(), owner: this.#owner };
+      if (history.older) history.older.push(old.latest);
+      else history.older = [old.latest];
     }
-    leaf.slots[slot] = life;
-    this.#aged.add(key);
-    return life;
+    leaf.slots[slot] = history;
+    this.#multiVersion.add(key);
+    return history;
   }
 
   /** Returns the position of the key, or where it belongs, in a leaf owned by this index. */
@@ -307,7 +307,7 @@ const isLive = (slot: Slot): boolean => typeof slot === "number" || slot.latest 
 function versionAt(slot: Slot, at: Revision): Version | undefined {
   if (typeof slot === "number") return slot <= at ? { revision: slot, created: slot } : undefined;
   if (Math.abs(slot.latest) <= at)
-    return slot.latest > 0 ? { revision: slot.latest, created: slot.born } : undefined;
+    return slot.latest > 0 ? { revision: slot.latest, created: slot.created } : undefined;
   const older = slot.older ?? [];
   let low = 0;
   let high = older.length;
@@ -317,13 +317,13 @@ function versionAt(slot: Slot, at: Revision): Version | undefined {
     else high = middle;
   }
   const revision = older[low - 1];
-  return revision !== undefined && revision > 0 ? { revision, created: bornAt(slot, low - 1) } : undefined;
+  return revision !== undefined && revision > 0 ? { revision, created: createdAt(slot, low - 1) } : undefined;
 }
 
 /** Returns the creation revision of the version at this position in the life. */
-function bornAt(life: Life, position: number): Revision {
-  const older = life.older ?? [];
-  if (position >= older.length) return life.born;
+function createdAt(history: KeyHistory, position: number): Revision {
+  const older = history.older ?? [];
+  if (position >= older.length) return history.created;
   for (let i = position; i > 0; i--) if (older[i - 1]! < 0) return older[i]!;
-  return life.first;
+  return history.first;
 }

@@ -36,14 +36,14 @@ for (const [name, reuseSeconds, maxKeysPerLease, steps, grants, leases] of cases
 }
 
 test("a burst of writes grants one lease, and a failed grant is retried", async () => {
-  let asked = 0;
+  let grantCalls = 0;
   const lease = leaseReuse({
     clock: virtualClock(),
     reuseSeconds: 60,
     maxKeysPerLease: 1000,
     grant: async () => {
-      if (++asked === 1) throw new Error("unavailable");
-      return asked;
+      if (++grantCalls === 1) throw new Error("unavailable");
+      return grantCalls;
     },
   });
   const given = await Promise.allSettled(Array.from({ length: 20 }, () => lease(3600)));

@@ -20,7 +20,7 @@ export interface LeaseReuse<Id> {
 }
 
 const reuseShare = 0.05;
-const mostTimes = 16;
+const maxTtls = 16;
 
 /**
  * Returns a function that finds the lease for a write. Calls are serialized, so that a burst grants a single
@@ -40,9 +40,9 @@ export function leaseReuse<Id>({
   const find = async (ttlSeconds: number): Promise<Id> => {
     const spare = Math.min(reuseSeconds, Math.floor(ttlSeconds * reuseShare));
     const now = clock.now();
-    const wanted = now + ttlSeconds * 1000;
+    const requiredUntil = now + ttlSeconds * 1000;
     const last = newest.get(ttlSeconds);
-    const fits = last && wanted < last.endsAt && wanted + spare * 1000 >= last.endsAt;
+    const fits = last && requiredUntil < last.endsAt && requiredUntil + spare * 1000 >= last.endsAt;
     if (last && fits && last.keys < maxKeysPerLease) {
       last.keys++;
       return last.id;
@@ -53,13 +53,13 @@ export function leaseReuse<Id>({
     if (last) replaced?.(last.keys);
     newest.delete(ttlSeconds);
     newest.set(ttlSeconds, { id, endsAt: now + granted * 1000, keys: 1 });
-    if (newest.size > mostTimes) newest.delete(newest.keys().next().value!);
+    if (newest.size > maxTtls) newest.delete(newest.keys().next().value!);
     return id;
   };
 
   return (ttlSeconds) => {
-    const mine = turn.then(() => find(ttlSeconds));
-    turn = mine.catch(() => undefined);
-    return mine;
+    const lease = turn.then(() => find(ttlSeconds));
+    turn = lease.catch(() => undefined);
+    return lease;
   };
 }

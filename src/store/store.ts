@@ -108,7 +108,7 @@ export interface Versions {
 }
 
 /** Called with the memory that returned values are views of. */
-export type Lend = (memory: Uint8Array) => void;
+export type BufferCallback = (memory: Uint8Array) => void;
 
 /**
  * Synchronous access to a store whose keys are in memory and whose values are on a local disk. It lets
@@ -120,10 +120,10 @@ export interface LocalValues {
   value(revision: Revision): Uint8Array | undefined;
   /**
    * Returns several values at once, which is much cheaper than one by one; those no longer kept are omitted.
-   * `lend` is called with memory that nothing else refers to: the caller may free it once it is done with the
+   * `onBuffer` is called with memory that nothing else refers to: the caller may free it once it is done with the
    * values.
    */
-  values(revisions: readonly Revision[], lend?: Lend): ReadonlyMap<Revision, Uint8Array>;
+  values(revisions: readonly Revision[], onBuffer?: BufferCallback): ReadonlyMap<Revision, Uint8Array>;
   readonly derived: DerivedData;
 }
 
@@ -180,8 +180,8 @@ export class Compacted extends Error {
 export class FutureRevision extends Error {
   override readonly name = "FutureRevision";
   readonly current: Revision;
-  constructor(asked: Revision, current: Revision) {
-    super(`revision ${asked} is in the future; the newest is ${current}`);
+  constructor(requested: Revision, current: Revision) {
+    super(`revision ${requested} is in the future; the newest is ${current}`);
     this.current = current;
   }
 }

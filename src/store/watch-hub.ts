@@ -25,7 +25,7 @@ interface Watcher {
   /** The newest progress notification requested and not yet delivered. */
   mark: Revision;
   /** The revision of the last batch or progress notification delivered. */
-  told: Revision;
+  notified: Revision;
 }
 
 export class WatchHub {
@@ -43,7 +43,7 @@ export class WatchHub {
     for (const watcher of this.#watchers) {
       if (!watcher.wake) continue;
       if (changes.some((change) => change.revision > watcher.position && inRange(watcher.range, change.key)))
-        rouse(watcher);
+        wakeUp(watcher);
       else watcher.position = Math.max(watcher.position, newest);
     }
   }
@@ -55,15 +55,15 @@ export class WatchHub {
   mark(): void {
     const newest = this.#history.revision();
     for (const watcher of this.#watchers) {
-      if (watcher.told >= newest) continue;
+      if (watcher.notified >= newest) continue;
       watcher.mark = newest;
-      rouse(watcher);
+      wakeUp(watcher);
     }
   }
 
   async *watch(range: Range, after: Revision, signal: AbortSignal): AsyncGenerator<Batch, void, void> {
-    const watcher: Watcher = { range, position: after, wake: undefined, mark: -1, told: -1 };
-    const abort = (): void => rouse(watcher);
+    const watcher: Watcher = { range, position: after, wake: undefined, mark: -1, notified: -1 };
+    const abort = (): void => wakeUp(watcher);
     signal.addEventListener("abort", abort, { once: true });
     this.#watchers.add(watcher);
     try {
@@ -75,12 +75,12 @@ export class WatchHub {
           watcher.position = batch.through;
           if (batch.changes.length === 0 || signal.aborted) continue;
           if (watcher.mark <= batch.through) watcher.mark = -1;
-          watcher.told = batch.through;
+          watcher.notified = batch.through;
           yield batch;
         } else if (watcher.mark >= 0) {
           const through = Math.min(watcher.position, this.#history.revision());
           watcher.mark = -1;
-          watcher.told = through;
+          watcher.notified = through;
           yield { changes: [], through };
         } else {
           await new Promise<void>((resolve) => (watcher.wake = resolve));
@@ -95,13 +95,13 @@ export class WatchHub {
   /** Ends every watch. */
   close(): void {
     this.#closed = true;
-    for (const watcher of this.#watchers) rouse(watcher);
+    for (const watcher of this.#watchers) wakeUp(watcher);
   }
 }
 
 // The watcher counts as running from here on, although its loop resumes later: publish must not advance its
 // position.
-function rouse(watcher: Watcher): void {
+function wakeUp(watcher: Watcher): void {
   const { wake } = watcher;
   watcher.wake = undefined;
   wake?.();

@@ -56,7 +56,7 @@ test("a long response is read into lent memory, and cached objects are not", asy
   const memory = Buffer.alloc(1);
   const values: LocalValues = {
     ...store.local(),
-    values: (revisions, lend) => (lend?.(memory), store.local().values(revisions)),
+    values: (revisions, onBuffer) => (onBuffer?.(memory), store.local().values(revisions)),
   };
   const holding = new HeldInStore(prefix, readThing, { values, fields: [] });
   const items = holding.stored(await store.progress());

@@ -1,6 +1,6 @@
 // Objects of a kind with very many instances, represented by key and revision. Their bytes are in the store
 // and are read on demand; the most recently used ones and the newest stay in memory within a budget.
-import { Compacted, type Lend, type LocalValues, type Revision } from "#store";
+import { Compacted, type BufferCallback, type LocalValues, type Revision } from "#store";
 import type { CachedObject } from "./cached-object.ts";
 import type { Reader } from "./resource-cache.ts";
 
@@ -70,11 +70,11 @@ export class StoredObjects {
    * Reads several objects for one answer: nothing is cached, and they are valid only until the lent memory is
    * freed.
    */
-  readAll(items: readonly CachedObject[], lend: Lend): CachedObject[] {
+  readAll(items: readonly CachedObject[], onBuffer: BufferCallback): CachedObject[] {
     const absent = items.filter((item) => item instanceof StoredObject && !item.loaded);
     const values = this.#values.values(
       absent.map(({ revision }) => revision),
-      lend,
+      onBuffer,
     );
     return items.map((item) =>
       item instanceof StoredObject

@@ -35,8 +35,8 @@ test("values, key service calls and key IDs are counted", () => {
   observer.transformation("from_storage", "").succeeded(0.1);
   observer.called("a", "/v2.KeyManagementService/Status", 0.1, "Unavailable");
   observer.keyUsed("from_storage", "a", "1");
-  observer.keyTold("a", "1");
-  observer.keyTold("a", "", "empty");
+  observer.keyReported("a", "1");
+  observer.keyReported("a", "", "empty");
   const text = metrics.expose();
   const hash = "sha256:6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b";
   const lines = [
@@ -63,7 +63,7 @@ test("only the most recently used keys are exported", () => {
   for (let at = 0; at < 300; at++)
     for (const keyId of ["kept", `key-${at}`]) {
       observer.keyUsed("to_storage", "a", keyId);
-      observer.keyTold("a", keyId);
+      observer.keyReported("a", keyId);
     }
   const shown = metrics.expose().split("\n");
   for (const name of ["total", "last_timestamp_seconds", "status_last_timestamp_seconds"])

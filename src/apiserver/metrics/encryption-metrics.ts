@@ -86,7 +86,7 @@ export function encryptionMetrics(
       uses.with(...labels).add();
       lastUses.with(...labels).set(now());
     },
-    keyTold: (provider, keyId, problem) => {
+    keyReported: (provider, keyId, problem) => {
       if (problem === undefined) told.with(...toldKeys.of(hashOf(keyId), provider)).set(now());
       else refused.with(problem, provider).add();
     },

@@ -8,9 +8,9 @@ import {
   type DataKeyObserver,
   type KmsOptions,
   type KmsProvider,
-  failing,
+  withContext,
   kmsChannel,
-  rememberedHealth,
+  cachedHealth,
 } from "./kms.ts";
 import { v1Calls } from "./kms-messages.ts";
 
@@ -94,12 +94,12 @@ export function kmsV1(options: KmsV1Options): KmsProvider {
         return opened(secret, body, key);
       });
     },
-    health: rememberedHealth(async () => {
+    health: cachedHealth(async () => {
       const plain = Buffer.from("ping");
       const section = (of: string): string =>
         `failed to perform ${of} section of the healthz check for KMS Provider ${name}, error`;
-      const cipher = await failing(section("encrypt"), () => encrypt(plain));
-      const back = await failing(section("decrypt"), () => decrypt(cipher));
+      const cipher = await withContext(section("encrypt"), () => encrypt(plain));
+      const back = await withContext(section("decrypt"), () => decrypt(cipher));
       // kube-apiserver does not check this. Values written with such a service can never be read again.
       if (!plain.equals(back))
         throw new KeyServiceFailed(`${section("decrypt")}: it did not give back what it encrypted`);

@@ -9,9 +9,9 @@ import {
   type KeyServiceObserver,
   type KmsOptions,
   type KmsProvider,
-  failing,
+  withContext,
   kmsChannel,
-  rememberedHealth,
+  cachedHealth,
 } from "./kms.ts";
 import {
   type EncryptedObject,
@@ -23,16 +23,16 @@ import {
 
 /** The first is that of release 1.27. */
 const protocols = ["v2beta1", "v2"];
-const askEveryMilliseconds = 60_000;
-const askAgainMilliseconds = 10_000;
+const pollMilliseconds = 60_000;
+const retryMilliseconds = 10_000;
 /** A data key whose key id was not confirmed for this long is not used for writes any more. */
 const confirmedMilliseconds = 3 * 60_000;
-const longestId = 1024;
+const maxKeyIdBytes = 1024;
 /** Maximum number of characters of a service's own status that are reported. */
-const longestHealth = 1024;
-const longestDataKey = 1024;
-const longestAnnotations = 32 * 1024;
-const keptKeys = 2048;
+const maxStatusCharacters = 1024;
+const maxDataKeyBytes = 1024;
+const maxAnnotationBytes = 32 * 1024;
+const cachedKeys = 2048;
 const domainName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$/;
 
 interface CurrentKey {
@@ -53,7 +53,7 @@ export function kmsV2(options: KmsV2Options): KmsProvider {
   const { channel, call } = kmsChannel(options, (method, seconds, code) =>
     observer?.called(name, method, seconds, code),
   );
-  const keys = new DataKeyCache<DataKey>(keptKeys);
+  const keys = new DataKeyCache<DataKey>(cachedKeys);
   let current: CurrentKey | undefined;
   let closed = false;
   let cancel = (): void => undefined;
@@ -62,27 +62,30 @@ export function kmsV2(options: KmsV2Options): KmsProvider {
    * Refreshes the key from the service's status. Keys of an unhealthy service are used nevertheless: its
    * problems are only reported by the health check.
    */
-  const renew = async (): Promise<void> => {
+  const checkStatus = async (): Promise<void> => {
     const {
       version = "",
       healthz = "",
       keyId = "",
-    } = await failing(
+    } = await withContext(
       `failed to perform status section of the healthz check for KMS Provider ${name}, error`,
       () => call(v2Calls.status, {}),
     );
     const problems: string[] = [];
-    if (healthz !== "ok") problems.push(`got unexpected healthz status: ${healthz.slice(0, longestHealth)}`);
+    if (healthz !== "ok")
+      problems.push(`got unexpected healthz status: ${healthz.slice(0, maxStatusCharacters)}`);
     if (!protocols.includes(version))
-      problems.push(`expected KMSv2 API version ${protocols[0]}, got ${version.slice(0, longestHealth)}`);
-    const wrong = keyIdProblem(keyId);
-    if (wrong === undefined) observer?.keyTold(name, keyId);
-    else observer?.keyTold(name, keyId, keyId === "" ? "empty" : "too_long");
-    if (wrong === undefined) problems.push(...(await rotate(keyId)));
-    else problems.push(`got invalid KMSv2 KeyID ${JSON.stringify(keyId)}: ${wrong}`);
+      problems.push(
+        `expected KMSv2 API version ${protocols[0]}, got ${version.slice(0, maxStatusCharacters)}`,
+      );
+    const keyIdError = keyIdProblem(keyId);
+    if (keyIdError === undefined) observer?.keyReported(name, keyId);
+    else observer?.keyReported(name, keyId, keyId === "" ? "empty" : "too_long");
+    if (keyIdError === undefined) problems.push(...(await rotate(keyId)));
+    else problems.push(`got invalid KMSv2 KeyID ${JSON.stringify(keyId)}: ${keyIdError}`);
     if (problems.length === 0) return;
-    const told = problems.length === 1 ? problems[0]! : `[${problems.join(", ")}]`;
-    throw new KeyServiceFailed(`kmsv2 Provider ${name} is not healthy, error: ${told}`);
+    const text = problems.length === 1 ? problems[0]! : `[${problems.join(", ")}]`;
+    throw new KeyServiceFailed(`kmsv2 Provider ${name} is not healthy, error: ${text}`);
   };
   /** Generates a new data key if the service's key id has changed. Returns the problems that prevented it. */
   const rotate = async (keyId: string): Promise<readonly string[]> => {
@@ -96,7 +99,7 @@ export function kmsV2(options: KmsV2Options): KmsProvider {
     let used = "";
     let failure = "<nil>";
     try {
-      const answer = await failing("failed to encrypt DEK, error", () =>
+      const answer = await withContext("failed to encrypt DEK, error", () =>
         call(v2Calls.encrypt, { plaintext: secret, uid }),
       );
       const { ciphertext: encrypted = Buffer.alloc(0), annotations = [] } = answer;
@@ -118,27 +121,27 @@ export function kmsV2(options: KmsV2Options): KmsProvider {
         `encryptKeyID=${JSON.stringify(used)}, stateKeyID=${JSON.stringify(current?.keyId ?? "")}, expirationTimestamp=${until}`,
     ];
   };
-  const health = rememberedHealth(renew, clock);
-  const follow = async (): Promise<void> => {
-    let pause = askEveryMilliseconds;
+  const health = cachedHealth(checkStatus, clock);
+  const poll = async (): Promise<void> => {
+    let pause = pollMilliseconds;
     try {
       await health();
     } catch (error) {
-      pause = askAgainMilliseconds;
+      pause = retryMilliseconds;
       if (!closed) onError("the key service cannot be used", { name, error: (error as Error).message });
     }
-    if (!closed) cancel = clock.after(pause, () => void follow());
+    if (!closed) cancel = clock.after(pause, () => void poll());
   };
-  const started = follow();
+  const started = poll();
 
   /** Returns the current key. Calls before the first response of the service wait for it. */
-  const present = async (): Promise<CurrentKey> => {
+  const currentKey = async (): Promise<CurrentKey> => {
     if (!current) await started;
     if (!current) throw new KeyServiceFailed("got unexpected nil transformer");
     return current;
   };
-  const writing = async (): Promise<CurrentKey> => {
-    const found = await present();
+  const writeKey = async (): Promise<CurrentKey> => {
+    const found = await currentKey();
     const now = clock.now();
     if (now > found.confirmedUntil)
       throw new KeyServiceFailed(
@@ -157,7 +160,7 @@ export function kmsV2(options: KmsV2Options): KmsProvider {
       return known.open(encryptedData, at);
     }
     const request = { ciphertext: encryptedDataKey, uid: randomUUID(), keyId, annotations };
-    return failing("failed to decrypt DEK, error", () => call(v2Calls.decrypt, request)).then(
+    return withContext("failed to decrypt DEK, error", () => call(v2Calls.decrypt, request)).then(
       ({ plaintext = Buffer.alloc(0) }) => {
         checkDataKey(plaintext);
         const key = dataKey(plaintext);
@@ -172,7 +175,7 @@ export function kmsV2(options: KmsV2Options): KmsProvider {
     name,
     id: `kms:v2:${name}:`,
     seal: async (value, at, prefix = noPrefix) => {
-      const { keyId, encrypted, annotations, key } = await writing();
+      const { keyId, encrypted, annotations, key } = await writeKey();
       observer?.keyUsed("to_storage", name, keyId);
       const sealed = encryptedObject.encode({
         encryptedData: key.seal(value, at),
@@ -184,7 +187,7 @@ export function kmsV2(options: KmsV2Options): KmsProvider {
     },
     open: (sealed, at) => {
       const stored = encryptedObject.decode(sealed);
-      return current ? opened(stored, at) : present().then(() => opened(stored, at));
+      return current ? opened(stored, at) : currentKey().then(() => opened(stored, at));
     },
     isStale: (sealed) => current !== undefined && encryptedObject.decode(sealed).keyId !== current.keyId,
     health,
@@ -202,8 +205,8 @@ const secondText = (milliseconds: number): string =>
 function keyIdProblem(keyId: string): string | undefined {
   const bytes = Buffer.byteLength(keyId);
   if (bytes === 0) return "keyID is empty";
-  return bytes > longestId
-    ? `keyID is ${bytes} bytes, which exceeds the max size of ${longestId}`
+  return bytes > maxKeyIdBytes
+    ? `keyID is ${bytes} bytes, which exceeds the max size of ${maxKeyIdBytes}`
     : undefined;
 }
 
@@ -211,16 +214,16 @@ function keyIdProblem(keyId: string): string | undefined {
 function checkEncrypted({ ciphertext, keyId = "", annotations = [] }: KmsEncryptResponse): void {
   const bytes = ciphertext?.length ?? 0;
   if (bytes === 0) throw new Error("failed to validate encrypted DEK: encrypted DEK is empty");
-  if (bytes > longestDataKey)
+  if (bytes > maxDataKeyBytes)
     throw new Error(
-      `failed to validate encrypted DEK: encrypted DEK is ${bytes} bytes, which exceeds the max size of ${longestDataKey}`,
+      `failed to validate encrypted DEK: encrypted DEK is ${bytes} bytes, which exceeds the max size of ${maxDataKeyBytes}`,
     );
-  const wrong = keyIdProblem(keyId);
-  if (wrong !== undefined) throw new Error(`failed to validate key id: ${wrong}`);
+  const keyIdError = keyIdProblem(keyId);
+  if (keyIdError !== undefined) throw new Error(`failed to validate key id: ${keyIdError}`);
   const problems = annotationProblems(annotations);
   if (problems.length === 0) return;
-  const told = problems.length === 1 ? problems[0]! : `[${problems.join(", ")}]`;
-  throw new Error(`failed to validate annotations: ${told}`);
+  const text = problems.length === 1 ? problems[0]! : `[${problems.join(", ")}]`;
+  throw new Error(`failed to validate annotations: ${text}`);
 }
 
 function annotationProblems(annotations: readonly KmsAnnotation[]): string[] {
@@ -229,13 +232,13 @@ function annotationProblems(annotations: readonly KmsAnnotation[]): string[] {
   for (const { key = "", value } of annotations) {
     if (!domainName.test(key))
       problems.push(
-        `annotations: Invalid value: ${JSON.stringify(key.slice(0, longestHealth))}: should be a domain with at least two segments separated by dots`,
+        `annotations: Invalid value: ${JSON.stringify(key.slice(0, maxStatusCharacters))}: should be a domain with at least two segments separated by dots`,
       );
     bytes += key.length + (value?.length ?? 0);
   }
-  if (bytes > longestAnnotations)
+  if (bytes > maxAnnotationBytes)
     problems.push(
-      `total size of annotations is ${bytes}, which exceeds the max size of ${longestAnnotations}`,
+      `total size of annotations is ${bytes}, which exceeds the max size of ${maxAnnotationBytes}`,
     );
   return problems;
 }

@@ -114,9 +114,9 @@ async function service(t: TestContext) {
      * Lets pending calls time out, after the turns in which they could fail otherwise, until the given
      * request settles.
      */
-    expire: async (asked: Promise<unknown>): Promise<void> => {
+    expire: async (request: Promise<unknown>): Promise<void> => {
       let over = false;
-      const ended = asked.finally(() => (over = true));
+      const ended = request.finally(() => (over = true));
       while (!over) {
         for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve));
         for (const run of deadlines) run();
@@ -153,19 +153,19 @@ test("version 1 stores the encrypted data key before each value, and caches data
 
 test("version 1 reports data keys that are generated, cached and requested", async (t) => {
   const { v1 } = await service(t);
-  const told: unknown[] = [];
+  const observed: unknown[] = [];
   const observer: DataKeyObserver = {
-    generated: (_seconds, succeeded) => told.push(["generated", succeeded]),
-    missed: () => told.push("missed"),
-    filled: (share) => told.push(share),
-    arrived: (kind) => told.push(kind),
+    generated: (_seconds, succeeded) => observed.push(["generated", succeeded]),
+    missed: () => observed.push("missed"),
+    filled: (share) => observed.push(share),
+    arrived: (kind) => observed.push(kind),
   };
   const sealed = await v1(observer).seal(value, "/a");
-  assert.deepEqual(told.splice(0), ["to_storage", ["generated", true], 0.1]);
+  assert.deepEqual(observed.splice(0), ["to_storage", ["generated", true], 0.1]);
   const other = v1(observer);
   await other.open(sealed, "/a");
   await other.open(sealed, "/a");
-  assert.deepEqual(told, ["from_storage", "missed", 0.1, "from_storage"]);
+  assert.deepEqual(observed, ["from_storage", "missed", 0.1, "from_storage"]);
 });
 
 test("version 1 is unhealthy while the service fails or has another version, and recovers", async (t) => {
@@ -283,7 +283,7 @@ test("version 2 writes for three minutes without the service, and reads with cac
   await assert.rejects(provider.health());
 });
 
-const unwell = "kmsv2 Provider box is not healthy, error: ";
+const unhealthy = "kmsv2 Provider box is not healthy, error: ";
 for (const [name, change, why, writes] of [
   ["with a failing status", { healthz: "ill" }, "got unexpected healthz status: ill", true],
   ["of another version", { version: "v1" }, "expected KMSv2 API version v2beta1, got v1", true],
@@ -299,7 +299,7 @@ for (const [name, change, why, writes] of [
     const { v2, state } = await service(t);
     Object.assign(state, change);
     const provider = v2();
-    await assert.rejects(provider.health(), new KeyServiceFailed(`${unwell}${why}`));
+    await assert.rejects(provider.health(), new KeyServiceFailed(`${unhealthy}${why}`));
     const sealed = (async () => await provider.seal(value, "/a"))();
     if (writes) assert.equal(fieldOf(Buffer.from(await sealed), 2).toString(), "key-1");
     else await assert.rejects(sealed, new KeyServiceFailed("got unexpected nil transformer"));

@@ -30,7 +30,7 @@ export interface KeyServiceObserver {
   /** A value was sealed or opened with the key of this id. */
   keyUsed(kind: "from_storage" | "to_storage", provider: string, keyId: string): void;
   /** The service reported this key id, which may be invalid. */
-  keyTold(provider: string, keyId: string, problem?: "empty" | "too_long"): void;
+  keyReported(provider: string, keyId: string, problem?: "empty" | "too_long"): void;
 }
 
 export interface KmsProvider extends EncryptionProvider {
@@ -87,14 +87,14 @@ function expiredText(unreached: unknown, endpoint: string): string {
 }
 
 /** Returns the name of the code as Go prints it, such as `DeadlineExceeded`. */
-export function rpcCode({ code: shouted }: GrpcError): string {
-  const words = shouted.toLowerCase().split("_");
+export function rpcCode({ code: upperCode }: GrpcError): string {
+  const words = upperCode.toLowerCase().split("_");
   const code = words.map((word) => `${word[0]!.toUpperCase()}${word.slice(1)}`).join("");
   return code === "Cancelled" ? "Canceled" : code;
 }
 
 /** Prefixes a failure with a description of the operation. */
-export async function failing<T>(what: string, run: () => Promise<T>): Promise<T> {
+export async function withContext<T>(what: string, run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {
@@ -102,37 +102,37 @@ export async function failing<T>(what: string, run: () => Promise<T>): Promise<T
   }
 }
 
-const goodMilliseconds = 20_000;
-const badMilliseconds = 3_000;
+const healthyMilliseconds = 20_000;
+const unhealthyMilliseconds = 3_000;
 
 /**
  * Caches health: at most one request every 20 s while healthy, every 3 s while not; concurrent callers share
  * one request. As in the reference, a cached failure is reported without the prefix that names the operation.
  */
-export function rememberedHealth(ask: () => Promise<void>, clock: Clock): () => Promise<void> {
+export function cachedHealth(check: () => Promise<void>, clock: Clock): () => Promise<void> {
   let error: Error | undefined;
   let until = -Infinity;
-  let asking: Promise<void> | undefined;
-  const askNow = async (): Promise<void> => {
+  let pending: Promise<void> | undefined;
+  const checkNow = async (): Promise<void> => {
     let failed: Error | undefined;
-    asking = ask()
+    pending = check()
       .then(
         () => {
           error = undefined;
-          until = clock.now() + goodMilliseconds;
+          until = clock.now() + healthyMilliseconds;
         },
         (failure: Error) => {
           failed = failure;
           error = failure.cause instanceof KeyServiceFailed ? failure.cause : failure;
-          until = clock.now() + badMilliseconds;
+          until = clock.now() + unhealthyMilliseconds;
         },
       )
-      .finally(() => (asking = undefined));
-    await asking;
+      .finally(() => (pending = undefined));
+    await pending;
     if (failed) throw failed;
   };
   return async () => {
-    if (clock.now() >= until) await (asking ?? askNow());
+    if (clock.now() >= until) await (pending ?? checkNow());
     if (error) throw error;
   };
 }

@@ -26,16 +26,16 @@ const cases: [name: string, run: () => Uint8Array | Promise<Uint8Array>, code: s
 ];
 for (const [name, run, code] of cases)
   test(`a value is transformed ${name}: ${code}`, async () => {
-    const told: string[] = [];
+    const observed: string[] = [];
     const provider: EncryptionProvider = { id: "kms:v2:a:", seal: run, open: run };
     const measured = measuredProvider(provider, {
       transformation: (kind, id) => ({
-        succeeded: (seconds) => void told.push(`${kind} ${id} ${seconds >= 0 ? "OK" : seconds}`),
-        failed: (found) => void told.push(`${kind} ${id} ${found}`),
+        succeeded: (seconds) => void observed.push(`${kind} ${id} ${seconds >= 0 ? "OK" : seconds}`),
+        failed: (found) => void observed.push(`${kind} ${id} ${found}`),
       }),
     });
     for (const ask of [measured.seal, measured.open])
       if (code === "OK") assert.equal(await ask(bytes, "n"), bytes);
       else await assert.rejects(async () => await ask(bytes, "n"));
-    assert.deepEqual(told, [`to_storage kms:v2:a: ${code}`, `from_storage kms:v2:a: ${code}`]);
+    assert.deepEqual(observed, [`to_storage kms:v2:a: ${code}`, `from_storage kms:v2:a: ${code}`]);
   });

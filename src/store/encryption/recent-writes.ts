@@ -7,10 +7,10 @@ export interface RecentWrites {
   find(key: string, sealed: Uint8Array): Uint8Array | undefined;
 }
 
-const mostValues = 256;
-const longestBytes = 16 * 1024;
+const maxValues = 256;
+const maxValueBytes = 16 * 1024;
 
-interface Kept {
+interface CachedValue {
   readonly sealed: Uint8Array;
   readonly value: Uint8Array;
 }
@@ -18,12 +18,12 @@ interface Kept {
 export function recentWrites(): RecentWrites {
   // Two generations: when the younger is full it becomes the older, which is cheaper than evicting entries
   // one by one.
-  let younger = new Map<string, Kept | undefined>();
-  let older = new Map<string, Kept | undefined>();
+  let younger = new Map<string, CachedValue | undefined>();
+  let older = new Map<string, CachedValue | undefined>();
   return {
     add: (key, sealed, value) => {
-      younger.set(key, value.length > longestBytes ? undefined : { sealed, value });
-      if (younger.size <= mostValues / 2) return;
+      younger.set(key, value.length > maxValueBytes ? undefined : { sealed, value });
+      if (younger.size <= maxValues / 2) return;
       older = younger;
       younger = new Map();
     },

@@ -29,7 +29,7 @@ import { calls, refusalOf, storeError } from "./calls.ts";
 import { type EtcdKeys, etcdKeys } from "./keys.ts";
 import { type RequestOp, type TxnRequest, comparison, comparisonTarget } from "./messages.ts";
 import { EtcdWatch } from "./watch.ts";
-import { progressIsTrue, witness } from "./witness.ts";
+import { isProgressReliable, proveProgress } from "./progress-proof.ts";
 
 export interface EtcdOptions {
   /** One URL per member, `http://host:port` or `https://host:port`. */
@@ -55,9 +55,9 @@ export interface EtcdOptions {
   readonly clock?: Clock;
 }
 
-const waitForWatchesMilliseconds = 1000;
-const believedMilliseconds = 5000;
-const usualPart = 1000;
+const markTimeoutMilliseconds = 1000;
+const trustCacheMilliseconds = 5000;
+const defaultPartSize = 1000;
 
 export class EtcdStore implements Store {
   readonly #channel: GrpcChannel;
@@ -66,21 +66,21 @@ export class EtcdStore implements Store {
   readonly #newLeases: () => (ttlSeconds: number) => Promise<number>;
   #leases: (ttlSeconds: number) => Promise<number>;
   readonly #prefix: string;
-  readonly #where: string;
+  readonly #endpoints: string;
   readonly #readMilliseconds: number;
   readonly #writeMilliseconds: number;
   readonly #watches = new Set<EtcdWatch>();
   readonly #closing = new AbortController();
-  readonly #believed = new Map<string, { readonly until: number; readonly answer: Promise<boolean> }>();
+  readonly #trusted = new Map<string, { readonly until: number; readonly answer: Promise<boolean> }>();
   readonly #unproven = new Set<EtcdWatch>();
   #proving = false;
-  #floor: Promise<Revision> | undefined;
+  #compactedRequest: Promise<Revision> | undefined;
 
   constructor(options: EtcdOptions) {
     const { connectMilliseconds, readMilliseconds, writeMilliseconds } = options.deadlines ?? {};
     this.#clock = options.clock ?? systemClock;
     this.#prefix = options.prefix ?? "";
-    this.#where = options.endpoints.join(", ");
+    this.#endpoints = options.endpoints.join(", ");
     this.#keys = etcdKeys(this.#prefix);
     this.#readMilliseconds = readMilliseconds ?? 10_000;
     this.#writeMilliseconds = writeMilliseconds ?? 10_000;
@@ -113,7 +113,7 @@ export class EtcdStore implements Store {
     try {
       return await this.#page(range, at);
     } catch (error) {
-      throw await this.#explained(error, at);
+      throw await this.#readError(error, at);
     }
   }
 
@@ -136,7 +136,7 @@ export class EtcdStore implements Store {
       };
     } catch (error) {
       if ("key" in range || range.limit === 1 || refusalOf(error) !== "too long") throw error;
-      return await this.#pageInParts(range, at, Math.ceil((range.limit ?? usualPart) / 2));
+      return await this.#pageInParts(range, at, Math.ceil((range.limit ?? defaultPartSize) / 2));
     }
   }
 
@@ -146,13 +146,13 @@ export class EtcdStore implements Store {
     at: Revision | undefined,
     part: number,
   ): Promise<Page> {
-    const { limit: wanted = Infinity } = range;
+    const { limit: limitWanted = Infinity } = range;
     const first = await this.#page({ ...range, limit: part }, at);
     const entries = [...first.entries];
     let { remaining } = first;
-    while (remaining > 0 && entries.length < wanted) {
+    while (remaining > 0 && entries.length < limitWanted) {
       const next = await this.#page(
-        { ...range, after: entries.at(-1)!.key, limit: Math.min(part, wanted - entries.length) },
+        { ...range, after: entries.at(-1)!.key, limit: Math.min(part, limitWanted - entries.length) },
         first.revision,
       );
       entries.push(...next.entries);
@@ -175,7 +175,7 @@ export class EtcdStore implements Store {
         }
       }
     } catch (error) {
-      throw storeError(error, this.#where);
+      throw storeError(error, this.#endpoints);
     }
   }
 
@@ -192,8 +192,8 @@ export class EtcdStore implements Store {
         keys: this.#keys,
         clock: this.#clock,
         range: this.#keys.range(range),
-        believes: (endpoint) => this.#believes(endpoint),
-        wantsProof: (unproven) => {
+        trustsProgress: (endpoint) => this.#trustsProgress(endpoint),
+        requestProof: (unproven) => {
           this.#unproven.add(unproven);
           void this.#prove();
         },
@@ -213,7 +213,7 @@ export class EtcdStore implements Store {
   async progress(): Promise<Revision> {
     this.#check();
     const revision = await this.#revision();
-    for (const watch of this.#watches) watch.want(revision);
+    for (const watch of this.#watches) watch.requestMark(revision);
     return revision;
   }
 
@@ -279,7 +279,7 @@ export class EtcdStore implements Store {
     if (behind.length === 0 || (await this.progress()) < through) return;
     await Promise.race([
       Promise.all(behind.map((watch) => watch.reached(through))),
-      this.#clock.sleep(waitForWatchesMilliseconds, this.#closing.signal).catch(() => {}),
+      this.#clock.sleep(markTimeoutMilliseconds, this.#closing.signal).catch(() => {}),
     ]);
   }
 
@@ -338,7 +338,7 @@ export class EtcdStore implements Store {
     return id;
   }
 
-  async #explained(error: unknown, at: Revision | undefined): Promise<unknown> {
+  async #readError(error: unknown, at: Revision | undefined): Promise<unknown> {
     const refusal = refusalOf(error);
     if (refusal === "compacted") return new Compacted(await this.#compacted());
     if (refusal === "future") return new FutureRevision(at ?? 0, await this.#revision());
@@ -348,13 +348,13 @@ export class EtcdStore implements Store {
   // etcd reports its compacted revision only to a watch that begins below it. Concurrent callers share one
   // request.
   #compacted(): Promise<Revision> {
-    this.#floor ??= this.#askCompacted().finally(() => {
-      this.#floor = undefined;
+    this.#compactedRequest ??= this.#fetchCompacted().finally(() => {
+      this.#compactedRequest = undefined;
     });
-    return this.#floor;
+    return this.#compactedRequest;
   }
 
-  async #askCompacted(): Promise<Revision> {
+  async #fetchCompacted(): Promise<Revision> {
     const key = this.#keys.encode("health");
     try {
       await this.#range({ key, countOnly: true, revision: 1 });
@@ -362,16 +362,16 @@ export class EtcdStore implements Store {
     } catch (error) {
       if (refusalOf(error) !== "compacted") throw error;
     }
-    const early = await this.#channel.duplex(calls.watch, {
+    const earlyWatch = await this.#channel.duplex(calls.watch, {
       signal: this.#closing.signal,
       deadlineMilliseconds: this.#readMilliseconds,
     });
     try {
-      await early.send({ createRequest: { key, startRevision: 1 } });
-      for await (const { compactRevision } of early) if (compactRevision > 0) return compactRevision;
+      await earlyWatch.send({ createRequest: { key, startRevision: 1 } });
+      for await (const { compactRevision } of earlyWatch) if (compactRevision > 0) return compactRevision;
       throw new GrpcError("UNAVAILABLE", "the server ended a watch without saying why");
     } finally {
-      early.cancel();
+      earlyWatch.cancel();
     }
   }
 
@@ -379,14 +379,14 @@ export class EtcdStore implements Store {
    * Reports whether a server's progress responses are reliable. Refreshed periodically, since servers are
    * upgraded.
    */
-  #believes(endpoint: string): Promise<boolean> {
-    const known = this.#believed.get(endpoint);
+  #trustsProgress(endpoint: string): Promise<boolean> {
+    const known = this.#trusted.get(endpoint);
     if (known && this.#clock.now() < known.until) return known.answer;
     const answer = this.#channel
       .unary(calls.status, {}, { endpoint, deadlineMilliseconds: this.#readMilliseconds })
-      .then(({ version }) => progressIsTrue(version));
-    this.#believed.set(endpoint, { until: this.#clock.now() + believedMilliseconds, answer });
-    answer.catch(() => this.#believed.delete(endpoint));
+      .then(({ version }) => isProgressReliable(version));
+    this.#trusted.set(endpoint, { until: this.#clock.now() + trustCacheMilliseconds, answer });
+    answer.catch(() => this.#trusted.delete(endpoint));
     return answer;
   }
 
@@ -401,7 +401,7 @@ export class EtcdStore implements Store {
       while (this.#unproven.size > 0 && !this.#closing.signal.aborted) {
         const watches = [...this.#unproven];
         this.#unproven.clear();
-        await witness(this.#channel, watches, await this.#revision(), {
+        await proveProgress(this.#channel, watches, await this.#revision(), {
           signal: this.#closing.signal,
           deadlineMilliseconds: this.#readMilliseconds,
         });

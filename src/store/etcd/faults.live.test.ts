@@ -96,8 +96,13 @@ function follow(
 }
 
 /** Retries a write until it succeeds, as a caller of an idempotent write would. */
-async function insist(to: EtcdStore, key: string, value: string, give: () => boolean): Promise<boolean> {
-  while (!give()) {
+async function writeUntilDone(
+  to: EtcdStore,
+  key: string,
+  value: string,
+  giveUp: () => boolean,
+): Promise<boolean> {
+  while (!giveUp()) {
     try {
       return (await to.write({ key, value: Buffer.from(value), expect: "any" })).done;
     } catch {
@@ -115,11 +120,14 @@ test(
   async (t) => {
     const authority = await testAuthority();
     const { endpoints } = await cluster(t, { authority });
-    const ours = store(t, { endpoints, tls: { ca: authority.ca, ...(await authority.issue("/CN=root")) } });
-    await ours.health(60_000);
-    const first = await ours.write({ key: "/a", value: Buffer.from("1"), expect: "absent" });
+    const ownStore = store(t, {
+      endpoints,
+      tls: { ca: authority.ca, ...(await authority.issue("/CN=root")) },
+    });
+    await ownStore.health(60_000);
+    const first = await ownStore.write({ key: "/a", value: Buffer.from("1"), expect: "absent" });
     assert.ok(first.done);
-    const seen = follow(t, ours, "/", first.revision - 1);
+    const seen = follow(t, ownStore, "/", first.revision - 1);
     await seen.until(() => seen.changes.length === 1);
     await assert.rejects(store(t, { endpoints, tls: { ca: authority.ca } }).health(60_000), {
       code: "UNAVAILABLE",
@@ -136,14 +144,14 @@ test(
 
 test("a watch survives five crashes of its etcd without loss or duplicates", wanted, async (t) => {
   const { members, endpoints } = await cluster(t);
-  const ours = store(t, { endpoints });
-  const { revision } = await ours.status();
-  const seen = follow(t, ours, "/load/", revision);
+  const ownStore = store(t, { endpoints });
+  const { revision } = await ownStore.status();
+  const seen = follow(t, ownStore, "/load/", revision);
   let stop = false;
   let acknowledged = 0;
   const writer = (async () => {
     for (let at = 0; !stop; at++)
-      if (await insist(ours, `/load/${at % 7}`, `${at}`, () => stop)) acknowledged = at + 1;
+      if (await writeUntilDone(ownStore, `/load/${at % 7}`, `${at}`, () => stop)) acknowledged = at + 1;
   })();
   for (let round = 1; round <= 5; round++) {
     const before = seen.changes.length;
@@ -155,7 +163,7 @@ test("a watch survives five crashes of its etcd without loss or duplicates", wan
   await seen.until(() => seen.changes.length > before + 30);
   stop = true;
   await writer;
-  const newest = await ours.progress();
+  const newest = await ownStore.progress();
   await seen.until(() => seen.through() >= newest);
   const values = new Set(seen.changes.map((change) => Number(Buffer.from(change.value!).toString())));
   const lost = Array.from({ length: acknowledged }, (_, at) => at).filter((at) => !values.has(at));
@@ -169,11 +177,11 @@ test("a watch survives five crashes of its etcd without loss or duplicates", wan
 
 test("a watch that missed a compaction fails as compacted when it reconnects", wanted, async (t) => {
   const { members, endpoints } = await cluster(t);
-  const ours = store(t, { endpoints });
+  const ownStore = store(t, { endpoints });
   const other = store(t, { endpoints });
-  const { revision } = await ours.status();
-  const seen = follow(t, ours, "/quiet/", revision);
-  await ours.write({ key: "/quiet/a", value: Buffer.from("1"), expect: "any" });
+  const { revision } = await ownStore.status();
+  const seen = follow(t, ownStore, "/quiet/", revision);
+  await ownStore.write({ key: "/quiet/a", value: Buffer.from("1"), expect: "any" });
   await seen.until(() => seen.changes.length === 1);
   let newest = 0;
   for (let at = 0; at < 5; at++) {
@@ -194,35 +202,35 @@ test(
   wanted,
   async (t) => {
     const { members, endpoints } = await cluster(t, { members: 3 });
-    const ours = store(t, {
+    const ownStore = store(t, {
       endpoints,
       deadlines: { connectMilliseconds: 500, readMilliseconds: 2000, writeMilliseconds: 2000 },
     });
     // Without the short deadlines that make a store switch away from a hanging member.
     const patient = store(t, { endpoints });
     const { revision } = await patient.status();
-    const seen = follow(t, ours, "/load/", revision);
+    const seen = follow(t, ownStore, "/load/", revision);
     let stop = false;
     const acknowledged: number[] = [];
     const writer = (async () => {
       for (let at = 0; !stop; at++)
-        if (await insist(ours, `/load/${at}`, `${at}`, () => stop)) acknowledged.push(at);
+        if (await writeUntilDone(ownStore, `/load/${at}`, `${at}`, () => stop)) acknowledged.push(at);
     })();
-    const goesOn = async (): Promise<void> => {
+    const continues = async (): Promise<void> => {
       const [written, watched] = [acknowledged.length, seen.changes.length];
       await seen.until(() => acknowledged.length > written + 20 && seen.changes.length > watched + 20);
-      await ours.health(60_000);
+      await ownStore.health(60_000);
     };
-    await goesOn();
+    await continues();
     await members[0]!.signal("SIGKILL");
-    await goesOn();
+    await continues();
     await members[0]!.start();
-    await goesOn();
+    await continues();
     await members[1]!.signal("SIGSTOP");
-    await goesOn();
+    await continues();
     await members[1]!.signal("SIGCONT");
     await members[2]!.signal("SIGSTOP");
-    await goesOn();
+    await continues();
     await members[2]!.signal("SIGCONT");
     stop = true;
     await writer;
@@ -246,14 +254,14 @@ test(
 
 test("health fails in time without a quorum, and recovers with it", wanted, async (t) => {
   const { members, endpoints } = await cluster(t, { members: 3 });
-  const ours = store(t, { endpoints, deadlines: { connectMilliseconds: 300 } });
-  await ours.health(60_000);
+  const ownStore = store(t, { endpoints, deadlines: { connectMilliseconds: 300 } });
+  await ownStore.health(60_000);
   await Promise.all([members[1]!.signal("SIGKILL"), members[2]!.signal("SIGKILL")]);
-  await assert.rejects(ours.health(1500), { name: "GrpcError" });
+  await assert.rejects(ownStore.health(1500), { name: "GrpcError" });
   await Promise.all([members[1]!.start(), members[2]!.start()]);
   for (let tries = 1; ; tries++) {
     try {
-      return await ours.health(3000);
+      return await ownStore.health(3000);
     } catch (error) {
       if (tries === 10) throw error;
     }
@@ -262,7 +270,7 @@ test("health fails in time without a quorum, and recovers with it", wanted, asyn
 
 test("keys with a TTL share leases, and a revoked lease is replaced", wanted, async (t) => {
   const { endpoints } = await cluster(t);
-  const ours = store(t, { endpoints, leaseReuseSeconds: 60 });
+  const ownStore = store(t, { endpoints, leaseReuseSeconds: 60 });
   const channel = grpcChannel({ endpoints });
   t.after(() => channel.close());
   const leaseIds = async (): Promise<number[]> =>
@@ -272,7 +280,7 @@ test("keys with a TTL share leases, and a revoked lease is replaced", wanted, as
   for (let at = 0; at < 50; at++)
     assert.ok(
       (
-        await ours.write({
+        await ownStore.write({
           key: `/event/${at}`,
           value: Buffer.from("e"),
           expect: "absent",
@@ -283,9 +291,9 @@ test("keys with a TTL share leases, and a revoked lease is replaced", wanted, as
   const leases = await leaseIds();
   assert.equal(leases.length, 1);
   await channel.unary(leaseCall("LeaseRevoke", Lease, Empty), { id: leases[0]! });
-  assert.equal((await ours.read({ prefix: "/event/" })).entries.length, 0);
+  assert.equal((await ownStore.read({ prefix: "/event/" })).entries.length, 0);
   assert.ok(
-    (await ours.write({ key: "/event/new", value: Buffer.from("e"), expect: "absent", ttlSeconds: 3600 }))
+    (await ownStore.write({ key: "/event/new", value: Buffer.from("e"), expect: "absent", ttlSeconds: 3600 }))
       .done,
   );
   assert.equal((await leaseIds()).length, 1);
@@ -328,22 +336,22 @@ test("several servers take turns compacting, and share one history", wanted, asy
 
 test("a range larger than one response is read in several, at one revision", wanted, async (t) => {
   const { endpoints } = await cluster(t);
-  const [ours, other] = [store(t, { endpoints, maxMessageBytes: 20_000 }), store(t, { endpoints })];
+  const [ownStore, other] = [store(t, { endpoints, maxMessageBytes: 20_000 }), store(t, { endpoints })];
   const key = (at: number): string => `/large/${String(at).padStart(3, "0")}`;
   const value = Buffer.alloc(3000, "x");
   for (let at = 0; at < 40; at++) await other.write({ key: key(at), value, expect: "absent" });
-  const { revision } = await ours.read({ key: "/large" });
+  const { revision } = await ownStore.read({ key: "/large" });
   let going = true;
   const busy = (async () => {
     for (let at = 0; going; at++) await other.write({ key: key(at % 40), value: at % 3 ? value : null, expect: "any" });
   })();
   const keys = Array.from({ length: 40 }, (_, at) => key(at));
   const found = (page: Page): string[] => page.entries.map((entry) => entry.key);
-  assert.deepEqual(found(await ours.read({ prefix: "/large/" }, revision)), keys);
-  const some = await ours.read({ prefix: "/large/", after: key(4), limit: 30 }, revision);
+  assert.deepEqual(found(await ownStore.read({ prefix: "/large/" }, revision)), keys);
+  const some = await ownStore.read({ prefix: "/large/", after: key(4), limit: 30 }, revision);
   assert.deepEqual([found(some), some.remaining], [keys.slice(5, 35), 5]);
   for (let round = 0; round < 10; round++) {
-    const page = await ours.read({ prefix: "/large/" });
+    const page = await ownStore.read({ prefix: "/large/" });
     const truth = await other.read({ prefix: "/large/" }, page.revision);
     assert.deepEqual(page.entries.map((entry) => [entry.key, entry.revision]), truth.entries.map((entry) => [entry.key, entry.revision]));
   }

@@ -1,7 +1,7 @@
 import { test } from "node:test";
 import assert from "node:assert/strict";
 import { endOfPrefix, etcdKeys, inRange } from "./keys.ts";
-import { progressIsTrue } from "./witness.ts";
+import { isProgressReliable } from "./progress-proof.ts";
 
 const hex = (bytes: Uint8Array | undefined): string => Buffer.from(bytes ?? []).toString("latin1");
 
@@ -61,4 +61,4 @@ const versions: [version: string, believed: boolean][] = [
 ];
 for (const [version, believed] of versions)
   test(`progress responses of etcd ${version} are ${believed ? "trusted" : "verified first"}`, () =>
-    assert.equal(progressIsTrue(version), believed));
+    assert.equal(isProgressReliable(version), believed));

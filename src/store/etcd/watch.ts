@@ -17,17 +17,17 @@ export interface EtcdWatchOptions {
   readonly clock: Clock;
   readonly range: EtcdRange;
   /** Reports whether the progress responses of this endpoint are reliable. */
-  readonly believes: (endpoint: string) => Promise<boolean>;
+  readonly trustsProgress: (endpoint: string) => Promise<boolean>;
   /** Called when progress is requested from a watch whose server's progress responses are unreliable. */
-  readonly wantsProof: (watch: EtcdWatch) => void;
+  readonly requestProof: (watch: EtcdWatch) => void;
 }
 
 type Stream = GrpcStream<WatchRequest, WatchResponse>;
 
-const pokeAgainMilliseconds = 50;
+const progressRetryMilliseconds = 50;
 const pauses = { firstMilliseconds: 20, mostMilliseconds: 2000 };
 // Codes of permanent errors. The others (no leader, lost connection, server shutting down) are transient.
-const lasting = new Set(["PERMISSION_DENIED", "UNAUTHENTICATED", "UNIMPLEMENTED", "INVALID_ARGUMENT"]);
+const permanentCodes = new Set(["PERMISSION_DENIED", "UNAUTHENTICATED", "UNIMPLEMENTED", "INVALID_ARGUMENT"]);
 
 export class EtcdWatch {
   readonly range: EtcdRange;
@@ -36,15 +36,15 @@ export class EtcdWatch {
   /** Everything up to this revision has been delivered. */
   #through: Revision;
   #stream: Stream | undefined;
-  #wake: (() => void) | undefined;
+  #wakeUp: (() => void) | undefined;
   #failure: Error | undefined;
   /** A progress mark to deliver once everything up to `behind` has been delivered. */
   #mark: { readonly at: Revision; readonly behind: Revision } | undefined;
-  #wanted: Revision = 0;
-  #asking = false;
-  #cancelAsking = (): void => {};
-  #over = false;
-  readonly #arrivals = new Set<{ readonly revision: Revision; readonly resolve: () => void }>();
+  #requestedMark: Revision = 0;
+  #requestingProgress = false;
+  #cancelProgressRetry = (): void => {};
+  #ended = false;
+  readonly #reachedWaiters = new Set<{ readonly revision: Revision; readonly resolve: () => void }>();
 
   constructor(options: EtcdWatchOptions, after: Revision, signal: AbortSignal) {
     this.#options = options;
@@ -62,40 +62,40 @@ export class EtcdWatch {
   /** Resolves once the watch has reached the revision or has ended. */
   reached(revision: Revision): Promise<void> {
     return new Promise((resolve) => {
-      if (this.#over || this.through >= revision) resolve();
-      else this.#arrivals.add({ revision, resolve });
+      if (this.#ended || this.through >= revision) resolve();
+      else this.#reachedWaiters.add({ revision, resolve });
     });
   }
 
   /** Requests a progress mark at this revision or later. */
-  want(revision: Revision): void {
+  requestMark(revision: Revision): void {
     if (revision <= this.#through) {
       this.prove(this.#through, 0);
       return;
     }
-    this.#wanted = Math.max(this.#wanted, revision);
-    void this.#poke();
+    this.#requestedMark = Math.max(this.#requestedMark, revision);
+    void this.#requestProgress();
   }
 
   /** Records that between `behind` and `revision` nothing in the range changed. */
   prove(revision: Revision, behind: Revision): void {
     this.#mark = { at: revision, behind };
-    this.#wake?.();
-    this.#arrive();
+    this.#wakeUp?.();
+    this.#resolveReached();
   }
 
-  #arrive(): void {
-    for (const arrival of this.#arrivals) {
-      if (!this.#over && this.through < arrival.revision) continue;
-      this.#arrivals.delete(arrival);
-      arrival.resolve();
+  #resolveReached(): void {
+    for (const waiter of this.#reachedWaiters) {
+      if (!this.#ended && this.through < waiter.revision) continue;
+      this.#reachedWaiters.delete(waiter);
+      waiter.resolve();
     }
   }
 
   /** Ends the watch with an error. */
   fail(error: Error): void {
     this.#failure = error;
-    this.#wake?.();
+    this.#wakeUp?.();
   }
 
   async *run(): AsyncGenerator<Batch, void, void> {
@@ -109,15 +109,15 @@ export class EtcdWatch {
           }
         } catch (error) {
           if (this.#signal.aborted) return;
-          if (!(error instanceof GrpcError) || lasting.has(error.code)) throw error;
+          if (!(error instanceof GrpcError) || permanentCodes.has(error.code)) throw error;
         }
         const pause = Math.min(pauses.mostMilliseconds, pauses.firstMilliseconds * 2 ** failures++);
         await this.#options.clock.sleep(pause * (0.5 + Math.random()), this.#signal).catch(() => {});
       }
     } finally {
-      this.#over = true;
-      this.#cancelAsking();
-      this.#arrive();
+      this.#ended = true;
+      this.#cancelProgressRetry();
+      this.#resolveReached();
     }
   }
 
@@ -139,23 +139,23 @@ export class EtcdWatch {
           fragment: true,
         },
       });
-      let gathered: WatchEvent[] = [];
+      let fragments: WatchEvent[] = [];
       let arrived: IteratorResult<WatchResponse> | undefined;
       let lost: unknown;
-      const ask = (): void => {
+      const readNext = (): void => {
         arrived = undefined;
         responses.next().then(
           (result) => {
             arrived = result;
-            this.#wake?.();
+            this.#wakeUp?.();
           },
           (error: unknown) => {
             lost = error;
-            this.#wake?.();
+            this.#wakeUp?.();
           },
         );
       };
-      ask();
+      readNext();
       for (;;) {
         if (this.#failure) throw this.#failure;
         if (this.#mark && this.#mark.behind <= this.#through) {
@@ -165,39 +165,39 @@ export class EtcdWatch {
           continue;
         }
         if (!arrived && lost === undefined) {
-          await new Promise<void>((resolve) => (this.#wake = resolve));
-          this.#wake = undefined;
+          await new Promise<void>((resolve) => (this.#wakeUp = resolve));
+          this.#wakeUp = undefined;
           continue;
         }
         if (!arrived) throw lost as Error;
         if (arrived.done) return;
         const response = arrived.value;
-        ask();
-        if (response.canceled) throw ended(response);
+        readNext();
+        if (response.canceled) throw endError(response);
         if (response.created) {
           this.#stream = stream;
-          if (this.#wanted > this.#through) void this.#poke();
+          if (this.#requestedMark > this.#through) void this.#requestProgress();
           continue;
         }
         const events = response.events ?? [];
-        if (events.length === 0 && !response.fragment && gathered.length === 0) {
-          // A progress response for the whole stream is reliable only where #poke has requested it; one for
-          // this watch always is.
+        if (events.length === 0 && !response.fragment && fragments.length === 0) {
+          // A progress response for the whole stream is reliable only where #requestProgress has requested
+          // it; one for this watch always is.
           this.prove(Math.max(this.#through, response.header?.revision ?? 0), 0);
           continue;
         }
-        gathered = gathered.length ? gathered.concat(events) : events;
+        fragments = fragments.length ? fragments.concat(events) : events;
         if (response.fragment) continue;
-        const changes = gathered.flatMap((event) => this.#change(event));
-        gathered = [];
+        const changes = fragments.flatMap((event) => this.#change(event));
+        fragments = [];
         if (changes.length === 0) continue;
         this.#through = changes.at(-1)!.revision;
-        this.#arrive();
+        this.#resolveReached();
         yield { changes, through: this.#through };
       }
     } finally {
       this.#stream = undefined;
-      this.#wake = undefined;
+      this.#wakeUp = undefined;
       stream.cancel();
     }
   }
@@ -222,28 +222,28 @@ export class EtcdWatch {
   }
 
   // Repeats the request until the mark arrives: a server whose watch is still catching up does not answer.
-  async #poke(): Promise<void> {
+  async #requestProgress(): Promise<void> {
     const stream = this.#stream;
-    if (!stream || this.#asking || this.#signal.aborted) return;
-    this.#asking = true;
-    this.#cancelAsking();
+    if (!stream || this.#requestingProgress || this.#signal.aborted) return;
+    this.#requestingProgress = true;
+    this.#cancelProgressRetry();
     try {
-      if (await this.#options.believes(stream.endpoint)) {
+      if (await this.#options.trustsProgress(stream.endpoint)) {
         if (this.#stream === stream) await stream.send({ progressRequest: {} });
-      } else this.#options.wantsProof(this);
+      } else this.#options.requestProof(this);
     } catch {
       // The stream or the server is unavailable; the next connection repeats the request.
     } finally {
-      this.#asking = false;
+      this.#requestingProgress = false;
     }
     if (this.#signal.aborted) return;
-    this.#cancelAsking = this.#options.clock.after(pokeAgainMilliseconds, () => {
-      if (this.#wanted > this.#through) void this.#poke();
+    this.#cancelProgressRetry = this.#options.clock.after(progressRetryMilliseconds, () => {
+      if (this.#requestedMark > this.#through) void this.#requestProgress();
     });
   }
 }
 
-function ended({ compactRevision, cancelReason }: WatchResponse): Error {
+function endError({ compactRevision, cancelReason }: WatchResponse): Error {
   if (compactRevision > 0) return new Compacted(compactRevision);
   return new GrpcError(
     /permission denied|invalid auth/.test(cancelReason) ? "PERMISSION_DENIED" : "UNAVAILABLE",

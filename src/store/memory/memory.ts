@@ -24,7 +24,7 @@ import {
 } from "../store.ts";
 
 /** A change as kept in memory; `before` is the revision of the version it replaced, or zero. */
-interface Kept {
+interface StoredChange {
   readonly key: string;
   readonly value: Uint8Array | null;
   readonly revision: Revision;
@@ -46,7 +46,7 @@ export class MemoryStore implements Store {
   readonly #deadlines: Deadlines;
   #index = new KeyIndex();
   /** The change at revision `#base + i`, as long as it can still be read. */
-  #kept: (Kept | undefined)[] = [];
+  #changesKept: (StoredChange | undefined)[] = [];
   #base = firstRevision + 1;
   #compacted = 0;
   #bytes = 0;
@@ -83,11 +83,11 @@ export class MemoryStore implements Store {
 
   readonly #local: LocalValues = {
     versions: (prefix, at) => this.#index.list({ prefix }, at),
-    value: (revision) => this.#kept[revision - this.#base]?.value ?? undefined,
+    value: (revision) => this.#changesKept[revision - this.#base]?.value ?? undefined,
     values: (revisions) =>
       new Map(
         revisions.flatMap((revision) => {
-          const value = this.#kept[revision - this.#base]?.value;
+          const value = this.#changesKept[revision - this.#base]?.value;
           return value ? [[revision, value] as const] : [];
         }),
       ),
@@ -116,10 +116,10 @@ export class MemoryStore implements Store {
     const { key, value, expect, ttlSeconds } = write;
     const version = this.#index.find(key);
     const consumed = write.consumes ?? [];
-    const stands = consumed.every(
+    const reservationsExist = consumed.every(
       (reservation) => this.#index.find(reservation.key)?.revision === reservation.revision,
     );
-    if (!stands || !expectationHolds(expect, version?.revision ?? 0))
+    if (!reservationsExist || !expectationHolds(expect, version?.revision ?? 0))
       return { done: false, ...(version && { current: this.#entry(version.revision) }) };
     const changes = value === null && !version ? [] : [this.#put(key, value, version)];
     const revision = this.#revision();
@@ -132,14 +132,14 @@ export class MemoryStore implements Store {
 
   #put(key: string, value: Uint8Array | null, version: Version | undefined): Change {
     const revision = this.#revision() + 1;
-    const kept: Kept = {
+    const kept: StoredChange = {
       key,
       value,
       revision,
       created: version?.created ?? revision,
       before: version?.revision ?? 0,
     };
-    this.#kept.push(kept);
+    this.#changesKept.push(kept);
     this.#bytes += sizeOf(kept);
     if (value === null) this.#index.remove(key, revision);
     else this.#index.put(key, revision, kept.created);
@@ -165,14 +165,14 @@ export class MemoryStore implements Store {
     this.#compacted = through;
     for (const dropped of this.#index.trim(through)) {
       for (const revision of dropped) {
-        this.#bytes -= sizeOf(this.#kept[revision - this.#base]!);
-        this.#kept[revision - this.#base] = undefined;
+        this.#bytes -= sizeOf(this.#changesKept[revision - this.#base]!);
+        this.#changesKept[revision - this.#base] = undefined;
       }
     }
-    const first = this.#kept.findIndex((kept) => kept !== undefined);
-    const holes = first < 0 ? this.#kept.length : first;
-    if (holes > this.#kept.length / 2) {
-      this.#kept = this.#kept.slice(holes);
+    const first = this.#changesKept.findIndex((kept) => kept !== undefined);
+    const holes = first < 0 ? this.#changesKept.length : first;
+    if (holes > this.#changesKept.length / 2) {
+      this.#changesKept = this.#changesKept.slice(holes);
       this.#base += holes;
     }
   }
@@ -201,7 +201,7 @@ export class MemoryStore implements Store {
     this.#check();
     const copy = new MemoryStore({ clock: options.clock ?? this.#clock });
     copy.#index = this.#index.fork();
-    copy.#kept = [...this.#kept];
+    copy.#changesKept = [...this.#changesKept];
     copy.#base = this.#base;
     copy.#compacted = this.#compacted;
     copy.#bytes = this.#bytes;
@@ -226,7 +226,7 @@ export class MemoryStore implements Store {
   }
 
   #revision(): Revision {
-    return this.#base + this.#kept.length - 1;
+    return this.#base + this.#changesKept.length - 1;
   }
 
   #check(at?: Revision): void {
@@ -237,11 +237,11 @@ export class MemoryStore implements Store {
   }
 
   #entry(revision: Revision): Entry {
-    const { key, value, created } = this.#kept[revision - this.#base]!;
+    const { key, value, created } = this.#changesKept[revision - this.#base]!;
     return { key, value: value!, revision, created };
   }
 
-  #change({ key, value, revision, created, before }: Kept): Change {
+  #change({ key, value, revision, created, before }: StoredChange): Change {
     return { key, revision, value, created, ...(before && { previous: this.#entry(before) }) };
   }
 
@@ -251,7 +251,7 @@ export class MemoryStore implements Store {
     while (through < this.#revision() && changes.length < changesPerBatch) {
       through++;
       // Revisions after the compacted one are all kept, so there is no hole here.
-      const kept = this.#kept[through - this.#base];
+      const kept = this.#changesKept[through - this.#base];
       if (kept && inRange(range, kept.key)) changes.push(this.#change(kept));
     }
     return { changes, through };
@@ -263,6 +263,6 @@ export async function openMemory(options: MemoryOptions = {}): Promise<MemorySto
   return new MemoryStore(options);
 }
 
-const sizeOf = (kept: Kept): number => kept.key.length + (kept.value?.length ?? 0);
+const sizeOf = (kept: StoredChange): number => kept.key.length + (kept.value?.length ?? 0);
 const same = (a: Uint8Array | undefined, b: Uint8Array): boolean =>
   a !== undefined && Buffer.compare(a, b) === 0;

@@ -2,12 +2,12 @@
 
 import { Worker } from "node:worker_threads";
 import type { StoreDamaged } from "../errors.ts";
-import { beside, type Fault } from "./files.ts";
+import { siblingModule, type Fault } from "./files.ts";
 import { damageOf } from "./reader.ts";
 
 /** Starts the check; `damaged` is called at most once. The returned function stops a running check. */
 export function checkInBackground(file: string, damaged: (error: StoreDamaged) => void): () => Promise<void> {
-  const worker = new Worker(beside("check-thread"), {
+  const worker = new Worker(siblingModule("check-thread"), {
     workerData: { file },
     execArgv: [],
     name: "store check",

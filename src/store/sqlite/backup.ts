@@ -15,7 +15,14 @@ import { DatabaseSync } from "node:sqlite";
 import { Worker } from "node:worker_threads";
 import { makeFolder } from "#base";
 import { StoreDamaged } from "../errors.ts";
-import { applicationId, beside, type Fault, formatVersion, storeFile, structuralDamage } from "./files.ts";
+import {
+  applicationId,
+  siblingModule,
+  type Fault,
+  formatVersion,
+  storeFile,
+  structuralDamage,
+} from "./files.ts";
 import { damageOf } from "./reader.ts";
 
 /**
@@ -27,7 +34,7 @@ export async function backupStore(dir: string, file: string): Promise<void> {
   if (!existsSync(source)) throw new Error(`there is no store in ${dir}`);
   if (existsSync(file)) throw new Error(`${file} is already there; a backup does not overwrite`);
   const partial = `${file}.partial`;
-  makeOwn(partial, file);
+  createPartial(partial, file);
   try {
     const fault = await copyInThread({ from: source, to: resolve(partial) });
     if (fault)
@@ -45,7 +52,7 @@ export async function backupStore(dir: string, file: string): Promise<void> {
 }
 
 /** Creates the file beforehand so that only its owner can read it. */
-function makeOwn(partial: string, file: string): void {
+function createPartial(partial: string, file: string): void {
   try {
     rmSync(partial, { force: true });
     closeSync(openSync(partial, "wx", 0o600));
@@ -97,7 +104,7 @@ function checkBackup(file: string): void {
 // Copying holds a snapshot for as long as the disk takes, so it must not run in a server's event loop.
 function copyInThread(data: { readonly from: string; readonly to: string }): Promise<Fault | undefined> {
   return new Promise((settle, reject) => {
-    const worker = new Worker(beside("backup-thread"), {
+    const worker = new Worker(siblingModule("backup-thread"), {
       workerData: data,
       execArgv: [],
       name: "store backup",

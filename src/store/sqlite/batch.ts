@@ -4,7 +4,7 @@
 import type { Due } from "../deadlines.ts";
 import { expectationHolds } from "../key-order.ts";
 import type { Change, Entry, Outcome, Revision, Write } from "../store.ts";
-import { type WriterChores, type WriterJob, packed } from "./job.ts";
+import { type Housekeeping, type WriterJob, packed } from "./job.ts";
 
 /** A write waiting for its batch. */
 export interface Pending {
@@ -46,9 +46,9 @@ export function decide(
     pendingState.has(key) ? pendingState.get(key) : find(key);
   const put = (key: string, value: Uint8Array | null, current: Entry | undefined, expires: number): void => {
     const revision = newest + decided.length + 1;
-    const own = current?.key ?? flat(key);
+    const flatKey = current?.key ?? unsliced(key);
     const change: Change = {
-      key: own,
+      key: flatKey,
       revision,
       value,
       created: current?.created ?? revision,
@@ -57,7 +57,7 @@ export function decide(
     decided.push({ change, expires: value === null ? 0 : expires });
     pendingState.set(
       key,
-      value === null ? undefined : { key: own, value, revision, created: change.created },
+      value === null ? undefined : { key: flatKey, value, revision, created: change.created },
     );
   };
   /** Refuses a write with the current entry; if that cannot be read, the write fails. */
@@ -72,8 +72,10 @@ export function decide(
     const { key, value, expect, consumes = [] } = pending.write;
     const current = stateOf(key);
     const reservations = consumes.map((each) => stateOf(each.key));
-    const stands = consumes.every(({ revision }, position) => reservations[position]?.revision === revision);
-    if (!stands || !expectationHolds(expect, current?.revision ?? 0)) {
+    const reservationsExist = consumes.every(
+      ({ revision }, position) => reservations[position]?.revision === revision,
+    );
+    if (!reservationsExist || !expectationHolds(expect, current?.revision ?? 0)) {
       refuse(pending, current);
       continue;
     }
@@ -91,7 +93,7 @@ export function decide(
 const read = ({ key, value, revision, created }: Entry): Entry => ({ key, value, revision, created });
 
 /** Packs decided changes, and the housekeeping of the same job, for the writer thread. */
-export const jobOf = (decided: readonly Decided[], chores?: WriterChores): WriterJob => ({
+export const jobOf = (decided: readonly Decided[], housekeeping?: Housekeeping): WriterJob => ({
   first: decided[0]?.change.revision ?? 0,
   keys: decided.map(({ change }) => change.key),
   packed: packed(
@@ -102,8 +104,8 @@ export const jobOf = (decided: readonly Decided[], chores?: WriterChores): Write
       value,
     })),
   ),
-  ...(chores && { chores }),
+  ...(housekeeping && { housekeeping }),
 });
 
 // A key that is a slice of a long string would keep that whole string alive.
-const flat = (key: string): string => Buffer.from(key).toString();
+const unsliced = (key: string): string => Buffer.from(key).toString();

@@ -16,7 +16,7 @@ function counting(find: (key: string) => Entry | undefined) {
   const thread = {
     run: async (job: Parameters<WriterThread["run"]>[0]) => {
       jobs.push(job.keys.length);
-      forgotten.push(...(job.chores?.forget ?? []));
+      forgotten.push(...(job.housekeeping?.deletedRevisions ?? []));
       return { pages: 1, freePages: 0 };
     },
   } as unknown as WriterThread;
@@ -91,7 +91,7 @@ test("expired keys are deleted in one flush with pending writes, unless they hav
 test("rows to delete are taken in order, each once", async () => {
   const { commits, forgotten } = counting(() => undefined);
   const rows = Array.from({ length: 2000 }, (_, at) => at + 1);
-  await Promise.all([commits.forget(rows.slice(0, 3)), commits.forget(rows.slice(3))]);
+  await Promise.all([commits.deleteRows(rows.slice(0, 3)), commits.deleteRows(rows.slice(3))]);
   assert.deepEqual(forgotten, rows);
   await commits.close();
 });

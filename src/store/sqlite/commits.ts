@@ -10,10 +10,10 @@ import { type WriterThread, JobFailed } from "./writer-thread.ts";
 
 const writesPerJob = 1024;
 const bytesPerJob = 8 << 20;
-const waitingBytesAllowed = 256 << 20;
-const waitingWritesAllowed = 100_000;
-const forgetBesideWrites = 64;
-const forgetAlone = 512;
+const maxQueuedBytes = 256 << 20;
+const maxQueuedWrites = 100_000;
+const rowsDeletedWithWrites = 64;
+const rowsDeletedAlone = 512;
 const derivedPerJob = 1;
 const vacuumPagesAlone = 256;
 // Free pages are returned to the file system if there are more than this many and they make up this share of
@@ -21,7 +21,7 @@ const vacuumPagesAlone = 256;
 const freePagesKept = 512;
 const freeShareKept = 0.25;
 
-export interface CommitsSeams {
+export interface CommitsOptions {
   readonly thread: WriterThread;
   readonly find: CurrentEntry;
   revision(): Revision;
@@ -31,41 +31,41 @@ export interface CommitsSeams {
   fault(error: JobFailed): Error;
 }
 
-interface Chore {
+interface Waiter {
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
 
 export class Commits {
-  readonly #seams: CommitsSeams;
+  readonly #options: CommitsOptions;
   #queue: Pending[] = [];
-  #waitingBytes = 0;
+  #queuedBytes = 0;
   /** Entries before `#forgotFirst` are done; removing them from the array each time would move all others. */
-  #forget: Revision[] = [];
-  #forgotFirst = 0;
-  #forgotten: Chore[] = [];
-  #derived: (DerivedPiece & Chore)[] = [];
-  readonly #expiring: ({ readonly due: readonly Due[] } & Chore)[] = [];
-  #compacted: ({ readonly through: Revision } & Chore) | undefined;
+  #rowsToDelete: Revision[] = [];
+  #rowsDeleted = 0;
+  #deletionWaiters: Waiter[] = [];
+  #derived: (DerivedPiece & Waiter)[] = [];
+  readonly #expiring: ({ readonly due: readonly Due[] } & Waiter)[] = [];
+  #compacted: ({ readonly through: Revision } & Waiter) | undefined;
   #pages: Pages = { pages: 0, freePages: 0 };
   #running = false;
   #scheduled = false;
   #closing = false;
   #idle: (() => void)[] = [];
 
-  constructor(seams: CommitsSeams) {
-    this.#seams = seams;
+  constructor(options: CommitsOptions) {
+    this.#options = options;
   }
 
   /** Queues a write; it is settled when its batch is on disk. */
   add(pending: Pending): void {
     const size = sizeOf(pending);
     if (this.#closing) pending.reject(new StoreClosed());
-    else if (this.#queue.length >= waitingWritesAllowed || this.#waitingBytes + size > waitingBytesAllowed)
+    else if (this.#queue.length >= maxQueuedWrites || this.#queuedBytes + size > maxQueuedBytes)
       pending.reject(new StoreBusy(this.#queue.length));
     else {
       this.#queue.push(pending);
-      this.#waitingBytes += size;
+      this.#queuedBytes += size;
       this.#schedule();
     }
   }
@@ -89,12 +89,12 @@ export class Commits {
   }
 
   /** Deletes rows incrementally; resolves once all queued rows are deleted. */
-  forget(revisions: readonly Revision[]): Promise<void> {
+  deleteRows(revisions: readonly Revision[]): Promise<void> {
     if (this.#closing) return Promise.reject(new StoreClosed());
-    for (const revision of revisions) this.#forget.push(revision);
-    if (this.#forget.length === 0) return Promise.resolve();
+    for (const revision of revisions) this.#rowsToDelete.push(revision);
+    if (this.#rowsToDelete.length === 0) return Promise.resolve();
     return new Promise((resolve, reject) => {
-      this.#forgotten.push({ resolve, reject });
+      this.#deletionWaiters.push({ resolve, reject });
       this.#schedule();
     });
   }
@@ -114,10 +114,10 @@ export class Commits {
     if (this.#running || this.#queue.length)
       await new Promise<void>((resolve) => void this.#idle.push(resolve));
     // Housekeeping can wait: the rest is found again when the store is opened.
-    for (const chore of this.#forgotten.splice(0)) chore.reject(new StoreClosed());
+    for (const waiter of this.#deletionWaiters.splice(0)) waiter.reject(new StoreClosed());
     this.#compacted?.reject(new StoreClosed());
     for (const piece of this.#derived.splice(0)) piece.reject(new StoreClosed());
-    for (const chore of this.#expiring.splice(0)) chore.reject(new StoreClosed());
+    for (const waiter of this.#expiring.splice(0)) waiter.reject(new StoreClosed());
   }
 
   // Deferred to the next turn of the loop: all writes of this turn, and those triggered by finished writes,
@@ -136,32 +136,32 @@ export class Commits {
     this.#running = true;
     await this.#oneJob();
     this.#running = false;
-    if (this.#queue.length || (!this.#closing && this.#hasChores())) this.#schedule();
+    if (this.#queue.length || (!this.#closing && this.#hasHousekeeping())) this.#schedule();
     else for (const resolve of this.#idle.splice(0)) resolve();
   }
 
   async #oneJob(): Promise<void> {
-    const { thread, find, revision, apply, fault } = this.#seams;
+    const { thread, find, revision, apply, fault } = this.#options;
     const expiring = this.#expiring.shift();
     const { decided, outcomes } = decide(this.#take(), revision(), find, expiring?.due);
     const compacted = this.#compacted;
     const derived = this.#derived.splice(0, derivedPerJob);
-    const forget = this.#forget.slice(
-      this.#forgotFirst,
-      this.#forgotFirst + (decided.length ? forgetBesideWrites : forgetAlone),
+    const deletedRevisions = this.#rowsToDelete.slice(
+      this.#rowsDeleted,
+      this.#rowsDeleted + (decided.length ? rowsDeletedWithWrites : rowsDeletedAlone),
     );
-    const hasChores = forget.length > 0 || derived.length > 0 || compacted !== undefined;
-    const vacuumPages = decided.length || hasChores || !this.#spacious() ? 0 : vacuumPagesAlone;
-    const chores = (hasChores || vacuumPages > 0) && {
-      forget,
+    const hasHousekeeping = deletedRevisions.length > 0 || derived.length > 0 || compacted !== undefined;
+    const vacuumPages = decided.length || hasHousekeeping || !this.#shouldVacuum() ? 0 : vacuumPagesAlone;
+    const housekeeping = (hasHousekeeping || vacuumPages > 0) && {
+      deletedRevisions,
       vacuumPages,
       derived: derived.map(({ name, piece, bytes }) => ({ name, piece, bytes })),
       ...(compacted && { compacted: compacted.through }),
     };
     this.#compacted = undefined;
     try {
-      if (decided.length || chores) {
-        const pages = await thread.run(jobOf(decided, chores || undefined));
+      if (decided.length || housekeeping) {
+        const pages = await thread.run(jobOf(decided, housekeeping || undefined));
         // Vacuuming that frees nothing must not be repeated forever.
         if (pages)
           this.#pages =
@@ -170,29 +170,30 @@ export class Commits {
               : pages;
       }
       if (decided.length) apply(decided);
-      this.#forgot(forget.length);
+      this.#markDeleted(deletedRevisions.length);
       for (const { pending, outcome } of outcomes) pending.resolve(outcome);
       expiring?.resolve();
       compacted?.resolve();
       for (const piece of derived) piece.resolve();
-      if (this.#forget.length === 0) for (const chore of this.#forgotten.splice(0)) chore.resolve();
+      if (this.#rowsToDelete.length === 0)
+        for (const waiter of this.#deletionWaiters.splice(0)) waiter.resolve();
     } catch (error) {
-      const told = error instanceof JobFailed ? fault(error) : error;
-      for (const { pending } of outcomes) pending.reject(told);
-      expiring?.reject(told);
-      compacted?.reject(told);
-      for (const piece of derived) piece.reject(told);
+      const failure = error instanceof JobFailed ? fault(error) : error;
+      for (const { pending } of outcomes) pending.reject(failure);
+      expiring?.reject(failure);
+      compacted?.reject(failure);
+      for (const piece of derived) piece.reject(failure);
       // The rows stay on the list: their waiters are rejected, and the next job tries again.
-      for (const chore of this.#forgotten.splice(0)) chore.reject(told);
+      for (const waiter of this.#deletionWaiters.splice(0)) waiter.reject(failure);
       this.#pages = { pages: 0, freePages: 0 };
     }
   }
 
-  #forgot(count: number): void {
-    this.#forgotFirst += count;
-    if (this.#forgotFirst < this.#forget.length) return;
-    this.#forget = [];
-    this.#forgotFirst = 0;
+  #markDeleted(count: number): void {
+    this.#rowsDeleted += count;
+    if (this.#rowsDeleted < this.#rowsToDelete.length) return;
+    this.#rowsToDelete = [];
+    this.#rowsDeleted = 0;
   }
 
   #take(): Pending[] {
@@ -200,7 +201,7 @@ export class Commits {
     let count = 0;
     while (count < this.#queue.length && count < writesPerJob && bytes < bytesPerJob)
       bytes += sizeOf(this.#queue[count++]!);
-    this.#waitingBytes -= bytes;
+    this.#queuedBytes -= bytes;
     if (count === this.#queue.length) {
       const all = this.#queue;
       this.#queue = [];
@@ -210,17 +211,17 @@ export class Commits {
   }
 
   /** Reports whether housekeeping is pending; after a failure it waits for the next write. */
-  #hasChores(): boolean {
+  #hasHousekeeping(): boolean {
     return (
       this.#compacted !== undefined ||
-      this.#forgotten.length > 0 ||
+      this.#deletionWaiters.length > 0 ||
       this.#derived.length > 0 ||
       this.#expiring.length > 0 ||
-      this.#spacious()
+      this.#shouldVacuum()
     );
   }
 
-  #spacious(): boolean {
+  #shouldVacuum(): boolean {
     const { pages, freePages } = this.#pages;
     return freePages > freePagesKept && freePages > pages * freeShareKept;
   }

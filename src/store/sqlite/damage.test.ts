@@ -126,15 +126,15 @@ test("a zeroed page without rows prevents a store from opening", async () =>
 
 test("a large database is checked while in use; damage stops writes and readiness", async () => {
   const dir = await withZeroedFreePage();
-  const told = Promise.withResolvers<StoreDamaged>();
+  const damageReported = Promise.withResolvers<StoreDamaged>();
   const store = await openSqlite({
     dir,
     maxBytesCheckedAtOpen: 0,
     checkAfterMilliseconds: 0,
-    damaged: told.resolve,
+    damaged: damageReported.resolve,
   });
   assert.equal((await store.read({ prefix: "" })).entries.length, 1);
-  const damage = await told.promise;
+  const damage = await damageReported.promise;
   await assert.rejects(put(store, "more"), damage);
   await assert.rejects(store.progress(), damage);
   assert.equal((await store.read({ prefix: "" })).entries.length, 1);
@@ -159,10 +159,10 @@ test("an altered log of a large database, loaded unchecked, is detected while in
   const db = new DatabaseSync(join(dir, "store.db"));
   db.exec("UPDATE log SET key = 'kez-2' WHERE key = 'key-2'");
   db.close();
-  const told = Promise.withResolvers<StoreDamaged>();
+  const damageReported = Promise.withResolvers<StoreDamaged>();
   const large = { maxBytesCheckedAtOpen: 0, checkAfterMilliseconds: 0 };
-  store = await openSqlite({ dir, ...large, damaged: told.resolve });
-  assert.match((await told.promise).message, /the log is not what was written at revision 3/);
+  store = await openSqlite({ dir, ...large, damaged: damageReported.resolve });
+  assert.match((await damageReported.promise).message, /the log is not what was written at revision 3/);
   await assert.rejects(put(store, "more"), StoreDamaged);
   await store.close();
 });

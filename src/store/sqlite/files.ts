@@ -37,7 +37,7 @@ export const layout = `
 `;
 
 /** Added later: older programs ignore it, and missing data is computed again. */
-export const laterLayout = `
+export const addedLayout = `
   CREATE TABLE IF NOT EXISTS derived (name TEXT NOT NULL, piece INTEGER NOT NULL, seal INTEGER NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY (name, piece));
 `;
 
@@ -52,7 +52,7 @@ export const rowSeal = (
 export const valueSeal = (revision: Revision, bytes: Uint8Array): number => crc32(bytes, revision % 2 ** 32);
 
 /** Returns the URL of a file next to this one, with the extension this one runs with: source or compiled. */
-export const beside = (name: string): URL =>
+export const siblingModule = (name: string): URL =>
   new URL(`./${name}${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url);
 
 /** An SQLite error's result code and message, in a form that can be sent between threads. */
@@ -82,7 +82,7 @@ export function checkpointFits(file: string): boolean {
  * Creates a file that only its owner can read, unless it exists. An existing file is not even opened: closing
  * any handle to a file releases all locks that this process holds on it.
  */
-export function makePrivate(file: string): void {
+export function createPrivateFile(file: string): void {
   try {
     closeSync(openSync(file, "wx", 0o600));
   } catch (error) {

@@ -13,12 +13,12 @@ export interface WriterJob {
   readonly keys: readonly string[];
   /** Four numbers per change, then all values concatenated. */
   readonly packed: ArrayBuffer;
-  readonly chores?: WriterChores;
+  readonly housekeeping?: Housekeeping;
 }
 
-export interface WriterChores {
+export interface Housekeeping {
   /** Revisions whose rows can be deleted. */
-  readonly forget: readonly Revision[];
+  readonly deletedRevisions: readonly Revision[];
   /** The number of free pages to return to the file system. */
   readonly vacuumPages: number;
   /** Pieces of derived data to replace, or to remove if `bytes` is null. */
@@ -33,7 +33,7 @@ export interface DerivedPiece {
   readonly bytes: Uint8Array | null;
 }
 
-export type Order = { readonly do: "job"; readonly job: WriterJob } | { readonly do: "close" };
+export type WriterRequest = { readonly do: "job"; readonly job: WriterJob } | { readonly do: "close" };
 
 /** The size of the database. */
 export interface Pages {

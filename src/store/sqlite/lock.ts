@@ -5,7 +5,7 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { StoreLocked } from "../errors.ts";
-import { holderFile, lockFile, makePrivate } from "./files.ts";
+import { holderFile, lockFile, createPrivateFile } from "./files.ts";
 
 const busy = 5;
 
@@ -14,7 +14,7 @@ const busy = 5;
  * holder.
  */
 export function lockStore(dir: string): () => void {
-  makePrivate(lockFile(dir));
+  createPrivateFile(lockFile(dir));
   const db = new DatabaseSync(lockFile(dir), { timeout: 0 });
   try {
     // Nothing is ever written to this database, so no rollback journal is needed on disk.

@@ -3,7 +3,7 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
 import { StoreDamaged } from "../errors.ts";
-import type { Lend, Revision } from "../store.ts";
+import type { BufferCallback, Revision } from "../store.ts";
 import { rowSeal, valueSeal } from "./files.ts";
 
 /** A row of the log; `created` is negative for a deletion. */
@@ -76,15 +76,18 @@ export class Reader {
 
   /**
    * Returns several values at once; those no longer kept are omitted. Small ones are views of one buffer,
-   * which is passed to `lend`: allocating and collecting a buffer for each takes much longer than reading
+   * which is passed to `onBuffer`: allocating and collecting a buffer for each takes much longer than reading
    * them. Callers that retain a value must copy it.
    */
-  values(revisions: readonly Revision[], lend?: Lend): Map<Revision, Uint8Array> {
+  values(revisions: readonly Revision[], onBuffer?: BufferCallback): Map<Revision, Uint8Array> {
     return this.#guard(() => {
-      const asked = JSON.stringify(revisions);
+      const revisionList = JSON.stringify(revisions);
       const values = new Map<Revision, Uint8Array>();
-      const [described, joined] = this.#smallValues.get(asked) as unknown as [string | null, Uint8Array];
-      if (described) lend?.(joined);
+      const [described, joined] = this.#smallValues.get(revisionList) as unknown as [
+        string | null,
+        Uint8Array,
+      ];
+      if (described) onBuffer?.(joined);
       const numbers = described?.split(" ") ?? [];
       for (let at = 0, offset = 0; at < numbers.length; at += 3) {
         const revision = Number(numbers[at]);
@@ -92,7 +95,7 @@ export class Reader {
         values.set(revision, this.#checked([revision, Number(numbers[at + 1]), bytes]));
       }
       if (values.size === revisions.length) return values;
-      const rows = this.#largeValues.all(asked) as unknown as [number, number, Uint8Array][];
+      const rows = this.#largeValues.all(revisionList) as unknown as [number, number, Uint8Array][];
       for (const row of rows) values.set(row[0], this.#checked(row));
       return values;
     });

@@ -19,7 +19,7 @@ import {
   type Outcome,
   type Page,
   type Range,
-  type Lend,
+  type BufferCallback,
   type Revision,
   type Store,
   type StoreStatus,
@@ -29,11 +29,11 @@ import type { Decided } from "./batch.ts";
 import { acknowledgedFile, readAcknowledged } from "./acknowledged.ts";
 import { checkInBackground } from "./background-check.ts";
 import { Commits } from "./commits.ts";
-import { checkpointFits, firstRevision, makePrivate, pageBytes, storeFile } from "./files.ts";
+import { checkpointFits, firstRevision, createPrivateFile, pageBytes, storeFile } from "./files.ts";
 import { lockStore } from "./lock.ts";
 import { damageOf, Reader, type UncheckedRow } from "./reader.ts";
-import { Recent } from "./recent.ts";
-import { UnreadEntry } from "./unread-entry.ts";
+import { RecentChanges } from "./recent-changes.ts";
+import { LazyEntry } from "./lazy-entry.ts";
 import { JobFailed, WriterThread } from "./writer-thread.ts";
 
 export interface SqliteOptions {
@@ -53,15 +53,15 @@ export interface SqliteOptions {
 }
 
 /** Watchers receive changes as they are committed; the budget serves those that fall behind briefly. */
-const usualRecentBytes = 2 << 20;
-const readAtOnce = 64;
+const defaultRecentBytes = 2 << 20;
+const syncReadLimit = 64;
 const readChunk = 256;
 const rowsPerChunk = 1000;
 const changesPerBatch = 500;
 const bytesPerBatch = 4 << 20;
 const loadChunk = 5000;
 
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 class SqliteStore implements Store {
   readonly #dir: string;
@@ -69,7 +69,7 @@ class SqliteStore implements Store {
   readonly #reader: Reader;
   readonly #thread: WriterThread;
   readonly #unlock: () => void;
-  readonly #recent: Recent;
+  readonly #recent: RecentChanges;
   readonly #index = new KeyIndex();
   readonly #commits: Commits;
   readonly #feed: WatchHub;
@@ -87,7 +87,7 @@ class SqliteStore implements Store {
     this.#reader = reader;
     this.#thread = thread;
     this.#unlock = unlock;
-    this.#recent = new Recent(options.recentBytes ?? usualRecentBytes);
+    this.#recent = new RecentChanges(options.recentBytes ?? defaultRecentBytes);
     this.#commits = new Commits({
       thread,
       revision: () => this.#revision,
@@ -128,7 +128,7 @@ class SqliteStore implements Store {
       }
       last = rows.at(-1)![0];
       newest = Math.max(newest, last);
-      await turn();
+      await nextTurn();
     }
     const expected = newest - Math.max(this.#compacted, firstRevision);
     if (behind !== expected)
@@ -145,7 +145,7 @@ class SqliteStore implements Store {
     this.#revision = newest;
     const leftovers: Revision[] = [];
     for (const dropped of this.#index.trim(this.#compacted)) leftovers.push(...dropped);
-    this.#commits.forget(leftovers).catch(() => undefined);
+    this.#commits.deleteRows(leftovers).catch(() => undefined);
     this.#deadlines.start();
   }
 
@@ -169,7 +169,7 @@ class SqliteStore implements Store {
   readonly #local: LocalValues = {
     versions: (prefix, at) => this.#index.list({ prefix }, at),
     value: (revision) => this.#value(revision),
-    values: (revisions, lend) => this.#values(revisions, lend),
+    values: (revisions, onBuffer) => this.#values(revisions, onBuffer),
     derived: this.derived,
   };
 
@@ -224,9 +224,9 @@ class SqliteStore implements Store {
   async compact(through: Revision): Promise<void> {
     this.#check();
     if (through > this.#revision) throw new FutureRevision(through, this.#revision);
-    const mine = this.#compacting.then(() => this.#compact(through));
-    this.#compacting = mine.catch(() => undefined);
-    return mine;
+    const compaction = this.#compacting.then(() => this.#compact(through));
+    this.#compacting = compaction.catch(() => undefined);
+    return compaction;
   }
 
   async status(): Promise<StoreStatus> {
@@ -270,13 +270,13 @@ class SqliteStore implements Store {
     if (through <= this.#compacted) return;
     await this.#commits.setCompacted(through);
     this.#compacted = through;
-    let forgotten = Promise.resolve();
+    let rowsDeleted = Promise.resolve();
     for (const dropped of this.#index.trim(through)) {
-      forgotten = this.#commits.forget(dropped);
-      forgotten.catch(() => undefined);
-      await turn();
+      rowsDeleted = this.#commits.deleteRows(dropped);
+      rowsDeleted.catch(() => undefined);
+      await nextTurn();
     }
-    await forgotten;
+    await rowsDeleted;
   }
 
   #apply(decided: readonly Decided[]): void {
@@ -295,7 +295,7 @@ class SqliteStore implements Store {
 
   #find(key: string): Entry | undefined {
     const version = this.#index.find(key);
-    return version && new UnreadEntry(key, version, () => this.#entry(key, version).value);
+    return version && new LazyEntry(key, version, () => this.#entry(key, version).value);
   }
 
   #entry(key: string, { revision, created }: Version): Entry {
@@ -323,13 +323,13 @@ class SqliteStore implements Store {
    * Returns the listing with its values, or undefined if a compaction removed some of them during the read.
    */
   async #entries({ keys, revisions, created }: Listing): Promise<Entry[] | undefined> {
-    if (keys.length <= readAtOnce)
+    if (keys.length <= syncReadLimit)
       return keys.map((key, i) => this.#entry(key, { revision: revisions[i]!, created: created[i]! }));
     // In the order of the rows on disk, one chunk per turn of the loop.
     const order = orderOf(revisions);
     const entries = Array.from<Entry>({ length: keys.length });
     for (let from = 0; from < order.length; from += readChunk) {
-      await turn();
+      await nextTurn();
       if (this.#closing) throw new StoreClosed();
       const chunk = order.subarray(from, from + readChunk);
       const values = this.#values(Array.from(chunk, (i) => revisions[i]!));
@@ -347,7 +347,7 @@ class SqliteStore implements Store {
     return entries;
   }
 
-  #values(revisions: readonly Revision[], lend?: Lend): Map<Revision, Uint8Array> {
+  #values(revisions: readonly Revision[], onBuffer?: BufferCallback): Map<Revision, Uint8Array> {
     const values = new Map<Revision, Uint8Array>();
     const onDisk: Revision[] = [];
     for (const revision of revisions) {
@@ -355,7 +355,7 @@ class SqliteStore implements Store {
       if (value) values.set(revision, value);
       else onDisk.push(revision);
     }
-    for (const [revision, value] of onDisk.length ? this.#reader.values(onDisk, lend) : [])
+    for (const [revision, value] of onDisk.length ? this.#reader.values(onDisk, onBuffer) : [])
       values.set(revision, value);
     return values;
   }
@@ -392,7 +392,7 @@ class SqliteStore implements Store {
       if (bytes > bytesPerBatch || changes.length >= changesPerBatch) break;
     }
     // Catching up takes many chunks: yield to the event loop between them.
-    await turn();
+    await nextTurn();
     return { changes, through };
   }
 }
@@ -408,7 +408,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   let reader: Reader | undefined;
   try {
     // Created here so that this file, and those SQLite creates next to it, are readable by their owner only.
-    makePrivate(file);
+    createPrivateFile(file);
     thread = await WriterThread.start({
       file,
       maxPages: options.maxBytes ? Math.max(16, Math.floor(options.maxBytes / pageBytes)) : 0,

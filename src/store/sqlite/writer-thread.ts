@@ -2,8 +2,8 @@
 // is on disk.
 
 import { Worker } from "node:worker_threads";
-import { beside, type Fault, faultOf } from "./files.ts";
-import type { Order, Pages, WriterAnswer, WriterJob } from "./job.ts";
+import { siblingModule, type Fault, faultOf } from "./files.ts";
+import type { WriterRequest, Pages, WriterAnswer, WriterJob } from "./job.ts";
 import type { WriterData } from "./writer.ts";
 
 /** The job failed as a whole; nothing of it was kept. */
@@ -25,7 +25,7 @@ export class WriterThread {
 
   private constructor(data: WriterData) {
     // Pass no flags on: the thread needs none, and those of a test runner would confuse it.
-    this.#worker = new Worker(beside("writer"), {
+    this.#worker = new Worker(siblingModule("writer"), {
       workerData: data,
       execArgv: [],
       name: "store writer",
@@ -56,7 +56,7 @@ export class WriterThread {
     // An idle thread does not keep the process alive, a working one does.
     this.#worker.ref();
     const answered = this.#answer();
-    this.#worker.postMessage({ do: "job", job } satisfies Order, [job.packed]);
+    this.#worker.postMessage({ do: "job", job } satisfies WriterRequest, [job.packed]);
     try {
       const answer = await answered;
       if (answer === "done") return undefined;
@@ -72,7 +72,7 @@ export class WriterThread {
     if (this.#gone) return;
     this.#worker.ref();
     const ended = new Promise<void>((resolve) => void this.#worker.once("exit", () => resolve()));
-    this.#worker.postMessage({ do: "close" } satisfies Order);
+    this.#worker.postMessage({ do: "close" } satisfies WriterRequest);
     await ended;
   }
 

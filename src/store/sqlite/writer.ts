@@ -11,7 +11,7 @@ import {
   checkpointFits,
   faultOf,
   formatVersion,
-  laterLayout,
+  addedLayout,
   layout,
   pageBytes,
   rowSeal,
@@ -20,10 +20,10 @@ import {
 } from "./files.ts";
 import { acknowledgedFile, openAcknowledged } from "./acknowledged.ts";
 import {
-  type Order,
+  type WriterRequest,
   type Pages,
   type WriterAnswer,
-  type WriterChores,
+  type Housekeeping,
   type WriterJob,
   unpacked,
 } from "./job.ts";
@@ -53,7 +53,7 @@ function openDatabase({ file, maxPages, maxPagesChecked }: WriterData): Database
       throw Object.assign(new Error("it is some other program's database"), { errcode: 26 });
     else if (numberOf("user_version") !== formatVersion)
       throw new Error(`it has format ${numberOf("user_version")}, this program knows ${formatVersion}`);
-    db.exec(laterLayout);
+    db.exec(addedLayout);
     if (maxPages) db.exec(`PRAGMA max_page_count = ${maxPages}`);
     const damage = numberOf("page_count") <= maxPagesChecked ? structuralDamage(db) : undefined;
     if (damage !== undefined) throw Object.assign(new Error(damage), { errcode: 11 });
@@ -90,7 +90,7 @@ function serve(port: NonNullable<typeof parentPort>, db: DatabaseSync, file: str
     }
   };
 
-  const clean = ({ forget, compacted, derived }: WriterChores): void => {
+  const clean = ({ deletedRevisions: forget, compacted, derived }: Housekeeping): void => {
     for (const { name, piece, bytes } of derived)
       if (bytes) putDerived.run(name, piece, crc32(bytes, piece), bytes);
       else dropDerived.run(name, piece);
@@ -107,14 +107,14 @@ function serve(port: NonNullable<typeof parentPort>, db: DatabaseSync, file: str
   });
 
   const commit = (job: WriterJob): WriterAnswer => {
-    const { first, keys, chores } = job;
+    const { first, keys, housekeeping } = job;
     try {
       // An incremental vacuum is possible outside a transaction only.
-      if (chores?.vacuumPages) db.exec(`PRAGMA incremental_vacuum(${chores.vacuumPages})`);
+      if (housekeeping?.vacuumPages) db.exec(`PRAGMA incremental_vacuum(${housekeeping.vacuumPages})`);
       else {
         begin.run();
         apply(job);
-        if (chores) clean(chores);
+        if (housekeeping) clean(housekeeping);
         end.run();
       }
     } catch (error) {
@@ -123,8 +123,8 @@ function serve(port: NonNullable<typeof parentPort>, db: DatabaseSync, file: str
       if (keys.length === 0 || Number(newest.get()!["revision"] ?? 0) < first)
         return { fault: faultOf(error) };
     }
-    if (keys.length) tolerate(() => acknowledged.write(first + keys.length - 1));
-    return chores ? { done: counted() } : "done";
+    if (keys.length) ignoringErrors(() => acknowledged.write(first + keys.length - 1));
+    return housekeeping ? { done: counted() } : "done";
   };
 
   // Checkpointing grows the database before the log shrinks. On a disk too full for both it is postponed: the
@@ -136,9 +136,9 @@ function serve(port: NonNullable<typeof parentPort>, db: DatabaseSync, file: str
     acknowledged.flush();
   };
 
-  port.on("message", (order: Order) => {
+  port.on("message", (order: WriterRequest) => {
     if (order.do === "close") {
-      tolerate(() => checkpoint("TRUNCATE"));
+      ignoringErrors(() => checkpoint("TRUNCATE"));
       db.close();
       acknowledged.close();
       port.postMessage("closed" satisfies WriterAnswer);
@@ -153,20 +153,22 @@ function serve(port: NonNullable<typeof parentPort>, db: DatabaseSync, file: str
     }
     port.postMessage(answer);
     sinceCheckpoint += logGrowth(order.job);
-    if (sinceCheckpoint > checkpointBytes) tolerate(() => checkpoint("PASSIVE"));
+    if (sinceCheckpoint > checkpointBytes) ignoringErrors(() => checkpoint("PASSIVE"));
   });
 }
 
 /** Estimates the number of bytes a job adds to the write-ahead log. */
-function logGrowth({ keys, packed, chores }: WriterJob): number {
-  const own = packed.byteLength + pageBytes * (2 + Math.ceil(keys.length / 64));
-  if (!chores) return own;
-  const derived = chores.derived.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0), 0);
-  return own + derived + pageBytes * (chores.forget.length / 4 + chores.vacuumPages);
+function logGrowth({ keys, packed, housekeeping }: WriterJob): number {
+  const jobBytes = packed.byteLength + pageBytes * (2 + Math.ceil(keys.length / 64));
+  if (!housekeeping) return jobBytes;
+  const derived = housekeeping.derived.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0), 0);
+  return (
+    jobBytes + derived + pageBytes * (housekeeping.deletedRevisions.length / 4 + housekeeping.vacuumPages)
+  );
 }
 
 // A failed checkpoint is only postponed.
-function tolerate(act: () => void): void {
+function ignoringErrors(act: () => void): void {
   try {
     act();
   } catch {

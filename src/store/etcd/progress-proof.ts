@@ -13,7 +13,7 @@ import type { EtcdWatch } from "./watch.ts";
 const everything = { key: Uint8Array.of(0), rangeEnd: Uint8Array.of(0) };
 
 /** Determines for each watch the last change it must have delivered before a mark at `revision` holds. */
-export async function witness(
+export async function proveProgress(
   channel: GrpcChannel,
   watches: readonly EtcdWatch[],
   revision: Revision,
@@ -57,7 +57,7 @@ export async function witness(
  * Reports whether a server of this version answers progress requests only after it has sent all changes they
  * cover.
  */
-export function progressIsTrue(version: string): boolean {
+export function isProgressReliable(version: string): boolean {
   const [major = 0, minor = 0, patch = 0] = version.split(/[.-]/).map(Number);
   if (major !== 3) return major > 3;
   if (minor === 4) return patch >= 25;

@@ -4,7 +4,7 @@
 import type { Version } from "../key-index.ts";
 import type { Entry, Revision } from "../store.ts";
 
-export class UnreadEntry implements Entry {
+export class LazyEntry implements Entry {
   readonly key: string;
   readonly revision: Revision;
   readonly created: Revision;
@@ -23,4 +23,4 @@ export class UnreadEntry implements Entry {
 }
 
 /** Returns the number of value bytes an entry holds in memory. */
-export const heldBytes = (entry: Entry): number => (entry instanceof UnreadEntry ? 0 : entry.value.length);
+export const heldBytes = (entry: Entry): number => (entry instanceof LazyEntry ? 0 : entry.value.length);

@@ -2,11 +2,11 @@
 // written keys, never read from disk.
 
 import type { Change, Revision } from "../store.ts";
-import { heldBytes } from "./unread-entry.ts";
+import { heldBytes } from "./lazy-entry.ts";
 
 const overheadBytes = 300;
 
-export class Recent {
+export class RecentChanges {
   readonly #budget: number;
   #changes: Change[] = [];
   #head = 0;
@@ -40,11 +40,12 @@ export class Recent {
 
   // Dropped changes must not be kept alive by the array until it is truncated.
   #clear(): void {
-    for (let i = this.#head - 1; i >= 0 && this.#changes[i] !== gone; i--) this.#changes[i] = gone;
+    for (let i = this.#head - 1; i >= 0 && this.#changes[i] !== droppedChange; i--)
+      this.#changes[i] = droppedChange;
   }
 }
 
-const gone: Change = { key: "", revision: 0, value: null, created: 0 };
+const droppedChange: Change = { key: "", revision: 0, value: null, created: 0 };
 
 const sizeOf = (change: Change): number =>
   overheadBytes + (change.value?.length ?? 0) + (change.previous ? heldBytes(change.previous) : 0);
