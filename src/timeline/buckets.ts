@@ -1,13 +1,13 @@
 // Counts points per interval and group, for charts.
-import { type Intervals, intervalsOf, most } from "./intervals.ts";
+import { type Intervals, intervalsOf, maxIntervals } from "./intervals.ts";
 import { badRequest, fieldErrorText, invalidValue } from "#base";
 import { type Selection, visitTimes } from "./selection.ts";
 import type { BucketGroup } from "./wire.ts";
 
 /** Maximum number of groups; the smallest beyond it are counted together. */
-const mostGroups = 100;
+const maxGroups = 100;
 
-export interface BucketAnswer {
+export interface BucketCounts {
   readonly intervals: Intervals;
   readonly groups: readonly BucketGroup[];
 }
@@ -17,20 +17,20 @@ interface Group extends BucketGroup {
   readonly counts: number[];
 }
 
-export function bucketsOf(selection: Selection): BucketAnswer {
-  const { question, since, end } = selection;
-  const { points, intervalMicros: width } = question;
+export function bucketsOf(selection: Selection): BucketCounts {
+  const { parameters, since, end } = selection;
+  const { points, intervalMicros: width } = parameters;
   const intervals = intervalsOf(since, end, {
     ...(points !== undefined && { points }),
     ...(width !== undefined && { width }),
   });
-  if (intervals.count > most)
+  if (intervals.count > maxIntervals)
     throw badRequest(
       fieldErrorText(
         invalidValue(
           "interval",
           `${width! / 1e6}s`,
-          `gives ${intervals.count} intervals, at most ${most} are served`,
+          `gives ${intervals.count} intervals, at most ${maxIntervals} are served`,
         ),
       ),
     );
@@ -52,7 +52,7 @@ function countedByFacet(selection: Selection, { start, width, count }: Intervals
 
 /** Adds up the rows of facets with the same values; the smallest groups share one row. */
 function grouped(
-  { index, question }: Selection,
+  { index, parameters }: Selection,
   rows: ReadonlyMap<number, readonly number[]>,
   length: number,
 ): readonly BucketGroup[] {
@@ -60,17 +60,17 @@ function grouped(
   for (const facet of index.facets.all()) {
     const row = rows.get(facet.id);
     if (!row) continue;
-    const values = question.by.map((name) => [name, facet[name]] as const);
+    const values = parameters.by.map((name) => [name, facet[name]] as const);
     add(
       groups.getOrInsertComputed(JSON.stringify(values), () => newGroup(Object.fromEntries(values), length)),
       row,
     );
   }
   const ranked = [...groups.values()].sort((a, b) => b.total - a.total);
-  if (ranked.length <= mostGroups) return ranked;
+  if (ranked.length <= maxGroups) return ranked;
   const rest = newGroup({}, length);
-  for (const { counts } of ranked.slice(mostGroups)) add(rest, counts);
-  return [...ranked.slice(0, mostGroups), rest];
+  for (const { counts } of ranked.slice(maxGroups)) add(rest, counts);
+  return [...ranked.slice(0, maxGroups), rest];
 }
 
 const newGroup = (by: Group["by"], length: number): Group => ({

@@ -39,7 +39,7 @@ type Stored = Readonly<Record<string, unknown>> & { readonly metadata?: StoredMe
 /**
  * Revisions that are larger in total are not compared: parsing them would block the event loop for too long.
  */
-const mostComparedBytes = 512 * 1024;
+const maxComparedBytes = 512 * 1024;
 
 const ownersKey = Buffer.from('"ownerReferences":[');
 
@@ -79,7 +79,7 @@ export function changeRecord(
       ...(owners.length > 0 && { owners }),
     };
   }
-  if (!previous || !details || item.json.length + previous.json.length > mostComparedBytes) return base;
+  if (!previous || !details || item.json.length + previous.json.length > maxComparedBytes) return base;
   const differing = differingJson(previous.json, item.json, managersPath);
   const [before, after] = differing as readonly [Stored, Stored];
   const isSecret = kind.kind === "Secret" && kind.group === "";

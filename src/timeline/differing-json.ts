@@ -23,13 +23,13 @@ import {
   type Value,
 } from "./encoded-json.ts";
 
-const mostLevels = 32;
+const maxLevels = 32;
 
 /** Buffers for the end positions of objects and lists, one per side; larger objects get their own. */
-const usualBytes = 16 * 1024;
-const rooms = [new Int32Array(usualBytes), new Int32Array(usualBytes)] as const;
-const roomFor = (json: Buffer, side: 0 | 1): Int32Array =>
-  json.length <= usualBytes ? rooms[side] : new Int32Array(json.length);
+const defaultBytes = 16 * 1024;
+const endBuffers = [new Int32Array(defaultBytes), new Int32Array(defaultBytes)] as const;
+const endBufferFor = (json: Buffer, side: 0 | 1): Int32Array =>
+  json.length <= defaultBytes ? endBuffers[side] : new Int32Array(json.length);
 
 /**
  * Returns the two objects with only those members that differ. Of the list at the path `elementwise`, only
@@ -40,9 +40,9 @@ export function differingJson(
   after: Buffer,
   elementwise: readonly string[] = [],
 ): readonly [unknown, unknown] {
-  const a = measured(before, roomFor(before, 0));
-  const b = measured(after, roomFor(after, 1));
-  const [from, to] = differing(a, 0, b, 0, { levels: mostLevels, elementwise });
+  const a = measured(before, endBufferFor(before, 0));
+  const b = measured(after, endBufferFor(after, 1));
+  const [from, to] = differing(a, 0, b, 0, { levels: maxLevels, elementwise });
   return [JSON.parse(from), JSON.parse(to)];
 }
 
@@ -69,11 +69,11 @@ function differing(
     kept[1].push(key + to);
   };
   // Both were encoded in the same order: as long as the names agree, only one side is scanned.
-  let [at, there] = [aStart + 1, bStart + 1];
-  while (a[at] === quote && b[there] === quote) {
+  let [at, otherAt] = [aStart + 1, bStart + 1];
+  while (a[at] === quote && b[otherAt] === quote) {
     const value = endOfText(a, at) + 1;
-    const otherValue = there + value - at;
-    if (!sameBytes(a, at, value, b, there)) break;
+    const otherValue = otherAt + value - at;
+    if (!sameBytes(a, at, value, b, otherAt)) break;
     const end = endOfValue(one, value);
     let otherEnd = otherValue + end - value;
     if (!sameBytes(a, value, end, b, otherValue) || !endsValue(b[otherEnd])) {
@@ -81,11 +81,11 @@ function differing(
       keep(a.toString("utf8", at, value), { value, end }, { value: otherValue, end: otherEnd });
     }
     at = a[end] === comma ? end + 1 : end;
-    there = b[otherEnd] === comma ? otherEnd + 1 : otherEnd;
+    otherAt = b[otherEnd] === comma ? otherEnd + 1 : otherEnd;
   }
   const left = membersFrom(one, aStart, at);
   const others = new Map(
-    membersFrom(two, bStart, there).map((each) => [b.toString("utf8", each.key, each.value), each]),
+    membersFrom(two, bStart, otherAt).map((each) => [b.toString("utf8", each.key, each.value), each]),
   );
   for (const each of left) {
     const key = a.toString("utf8", each.key, each.value);
@@ -148,7 +148,7 @@ function sameBytes(a: Buffer, start: number, end: number, b: Buffer, other: numb
   if (other + end - start > b.length) return false;
   // For a few bytes, a loop is cheaper than the call.
   if (end - start > 48) return a.compare(b, other, other + end - start, start, end) === 0;
-  for (let at = start, there = other; at < end; at++, there++) if (a[at] !== b[there]) return false;
+  for (let at = start, otherAt = other; at < end; at++, otherAt++) if (a[at] !== b[otherAt]) return false;
   return true;
 }
 

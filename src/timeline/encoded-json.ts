@@ -125,18 +125,19 @@ export function endOfText(json: Buffer, start: number): number {
 /**
  * Scans the JSON once. The end positions are written to `room`, which may be overwritten by the next call.
  */
-export function measured(json: Buffer, room: Int32Array): Encoded {
+export function measured(json: Buffer, ends: Int32Array): Encoded {
   const { length } = json;
-  const begun: number[] = [];
+  const openStarts: number[] = [];
   for (let at = 0; at < length; at++) {
     const byte = json[at]!;
     if (byte === quote) at = endOfText(json, at) - 1;
     // Most bytes outside of strings are colons and commas; brackets and braces have higher codes.
     else if (byte < openList) continue;
-    else if (byte === open || byte === openList) begun.push(at);
-    else if ((byte === close || byte === closeList) && begun.length > 0) room[begun.pop()!] = at + 1;
+    else if (byte === open || byte === openList) openStarts.push(at);
+    else if ((byte === close || byte === closeList) && openStarts.length > 0)
+      ends[openStarts.pop()!] = at + 1;
   }
   // Truncated values end at the end of the input.
-  for (const at of begun) room[at] = json.length;
-  return { json, ends: room };
+  for (const at of openStarts) ends[at] = json.length;
+  return { json, ends };
 }

@@ -98,14 +98,14 @@ export function changeEntry(change: JournalRecord, kinds: Kinds): TimelineEntry 
   };
 }
 
-const shownPaths = 3;
+const maxShownPaths = 3;
 
 /** Returns a one-line summary: the first fields, and how many more there are. */
 function changeNote({ type, fields = [], moreFields = 0, user }: JournalRecord): string {
   const by = user === undefined ? "" : ` by ${user}`;
   if (type !== "Changed") return `${type.toLowerCase()}${by}`;
-  const rest = fields.length + moreFields - Math.min(fields.length, shownPaths);
-  const paths = fields.slice(0, shownPaths).map(({ path }) => path);
+  const rest = fields.length + moreFields - Math.min(fields.length, maxShownPaths);
+  const paths = fields.slice(0, maxShownPaths).map(({ path }) => path);
   if (paths.length === 0) return `changed${by}`;
   return `changed ${paths.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}${by}`;
 }

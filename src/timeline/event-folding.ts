@@ -32,7 +32,7 @@ const pauseMilliseconds = 1000;
  * Maximum number of events of one group folded at once: of a larger group the oldest are folded, the rest
  * after the next pause.
  */
-const mostAtOnce = 4096;
+const maxFoldedAtOnce = 4096;
 
 export class EventFolding {
   readonly #options: FoldingOptions;
@@ -110,7 +110,7 @@ export class EventFolding {
 
   async #foldGroup(items: readonly CachedObject[]): Promise<void> {
     const { replace, remove } = this.#options;
-    const oldest = items.toSorted((a, b) => a.revision - b.revision).slice(0, mostAtOnce);
+    const oldest = items.toSorted((a, b) => a.revision - b.revision).slice(0, maxFoldedAtOnce);
     const read = oldest.map((item) => ({ item, ...readEvent(storedEvent(item)) }));
     const [first, ...rest] = read.sort((a, b) => a.first - b.first || a.item.revision - b.item.revision);
     const isAll = oldest.length === items.length;

@@ -24,7 +24,7 @@ export interface RetentionOptions {
 }
 
 /** Maximum number of concurrent deletions: the store batches those that arrive together. */
-const mostAtOnce = 64;
+const maxConcurrentDeletions = 64;
 const retryMilliseconds = 1000;
 
 export class EventRetention {
@@ -79,18 +79,18 @@ export class EventRetention {
 
   #enforce(): void {
     for (const evicted of this.#budget.overflow()) this.#queue.push(evicted);
-    while (this.#working < mostAtOnce && this.#next < this.#queue.length) void this.#work();
+    while (this.#working < maxConcurrentDeletions && this.#next < this.#queue.length) void this.#work();
   }
 
   async #work(): Promise<void> {
-    const { remove, evicted: tell, signal, log, clock } = this.#options;
+    const { remove, evicted: onEvicted, signal, log, clock } = this.#options;
     this.#working++;
     for (let next = this.#take(); next && !signal.aborted; next = this.#take()) {
       const { event, limit } = next;
       try {
         if (!(await remove(event.key, event.revision))) continue;
         this.evicted++;
-        tell(event.type, limit);
+        onEvicted(event.type, limit);
       } catch (error) {
         log.error("an event beyond the limits could not be deleted; it is tried again", {
           event: event.key,

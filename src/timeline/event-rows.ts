@@ -11,13 +11,13 @@ import type { EventReading } from "./stored-event.ts";
  * Maximum number of rows per piece. Every piece has a header with its objects, so larger pieces repeat fewer
  * of them.
  */
-export const mostRows = 65_536;
+export const maxRows = 65_536;
 /** Version of the serialized form; to be changed with the form or with how events are read. */
 const format = 1;
 const bytesPerRow = 3 * 8 + 2 * 4;
 
 /** Initial capacity in rows, doubled when full: most servers have few events. */
-const firstRoom = 256;
+const initialRows = 256;
 
 interface Columns {
   readonly revisions: Float64Array;
@@ -48,7 +48,7 @@ export class EventRows {
 
   /** Creates rows from the saved columns, or empty ones. */
   constructor(saved?: ArrayBuffer) {
-    this.#columns = columnsIn(saved ?? new ArrayBuffer(firstRoom * bytesPerRow));
+    this.#columns = columnsIn(saved ?? new ArrayBuffer(initialRows * bytesPerRow));
     this.length = saved ? this.revisions.length : 0;
   }
 
@@ -97,7 +97,7 @@ export class EventRows {
   #grow(): void {
     const before = this.#columns;
     this.#columns = columnsIn(
-      new ArrayBuffer(Math.max(firstRoom, 2 * before.revisions.length) * bytesPerRow),
+      new ArrayBuffer(Math.max(initialRows, 2 * before.revisions.length) * bytesPerRow),
     );
     this.revisions.set(before.revisions);
     this.first.set(before.first);

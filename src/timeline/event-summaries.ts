@@ -4,7 +4,7 @@
 import { type Clock, TimeSlice, selectEverything } from "#base";
 import { Compacted, type DerivedData } from "#store";
 import type { CachedObject, Frame, ObjectSource } from "#watchcache";
-import { EventRows, type RowSpan, decodeRows, encodeRows, mostRows, spanOf } from "./event-rows.ts";
+import { EventRows, type RowSpan, decodeRows, encodeRows, maxRows, spanOf } from "./event-rows.ts";
 import { scanEvent } from "./scan-event.ts";
 
 export interface EventSummariesOptions {
@@ -22,13 +22,13 @@ const gatheredAtOnce = 1024;
 /** Number of new rows after which the incomplete piece is saved as well. */
 const rowsBetweenSaves = 8192;
 /** Pieces with less than this share of live rows are rewritten. */
-const leastShare = 1 / 4;
+const minShare = 1 / 4;
 
 export class EventSummaries {
   readonly #options: EventSummariesOptions;
   /** The full pieces in order of revision; the number of each is its first revision. */
   #saved: RowSpan[] = [];
-  readonly #most: number;
+  readonly #maxRows: number;
   #open = new EventRows();
   #openSaved = 0;
   #lastRevision = 0;
@@ -39,7 +39,7 @@ export class EventSummaries {
 
   constructor(options: EventSummariesOptions) {
     this.#options = options;
-    this.#most = options.rowsPerPiece ?? mostRows;
+    this.#maxRows = options.rowsPerPiece ?? maxRows;
   }
 
   /**
@@ -123,11 +123,11 @@ export class EventSummaries {
 
   /** Records the gathered events. */
   async #settle(): Promise<void> {
-    this.#working ??= this.#note().finally(() => (this.#working = undefined));
+    this.#working ??= this.#record().finally(() => (this.#working = undefined));
     await this.#working;
   }
 
-  async #note(): Promise<void> {
+  async #record(): Promise<void> {
     const slice = new TimeSlice("background");
     while (this.#gathered.length > 0 && !this.#options.signal.aborted) {
       const items = this.#gathered;
@@ -136,7 +136,7 @@ export class EventSummaries {
         if (item.revision <= this.#lastRevision) continue;
         this.#open.append(item.revision, scanEvent(item));
         this.#lastRevision = item.revision;
-        if (this.#open.length === this.#most) await this.#seal();
+        if (this.#open.length === this.#maxRows) await this.#seal();
         if (slice.tick()) await slice.yield();
       }
     }
@@ -150,7 +150,7 @@ export class EventSummaries {
     this.#open = new EventRows();
     this.#openSaved = 0;
     const total = this.#saved.reduce((sum, piece) => sum + piece.rows, 0);
-    if (total > Math.max(this.#pruneAt, 2 * this.#options.events.count() + 2 * this.#most))
+    if (total > Math.max(this.#pruneAt, 2 * this.#options.events.count() + 2 * this.#maxRows))
       await this.#prune();
   }
 
@@ -182,7 +182,7 @@ export class EventSummaries {
       if (slice.tick()) await slice.yield();
     }
     const sparse = this.#saved.map(({ rows }, at) =>
-      counts[at]! < rows * leastShare ? new Set<number>() : undefined,
+      counts[at]! < rows * minShare ? new Set<number>() : undefined,
     );
     for (const { revision } of items) {
       sparse[pieceOf(revision)]?.add(revision);
@@ -206,7 +206,7 @@ export class EventSummaries {
         kept.push(piece);
         continue;
       }
-      if (joined.length + alive.size > this.#most) await flush();
+      if (joined.length + alive.size > this.#maxRows) await flush();
       for (let row = 0; row < rows.length; row++) {
         const revision = rows.revisions[row]!;
         if (alive.has(revision)) joined.append(revision, rows.reading(row));
@@ -216,7 +216,7 @@ export class EventSummaries {
     }
     await flush();
     this.#saved = kept;
-    this.#pruneAt = 1.5 * kept.reduce((sum, { rows }) => sum + rows, 0) + this.#most;
+    this.#pruneAt = 1.5 * kept.reduce((sum, { rows }) => sum + rows, 0) + this.#maxRows;
   }
 }
 

@@ -12,13 +12,13 @@ export interface FieldChanges {
   readonly more: number;
 }
 
-const mostFields = 24;
-const longestValue = 256;
-const mostLevels = 32;
+const maxFields = 24;
+const maxValueLength = 256;
+const maxLevels = 32;
 /** Fields that are reported elsewhere, or change with every update. */
 const skipped = new Set(["metadata.managedFields", "metadata.resourceVersion", "metadata.generation"]);
 /** Heartbeat fields: an object in which nothing else changed counts as unchanged. */
-const signsOfLife = new Set(["lastHeartbeatTime", "lastProbeTime", "renewTime"]);
+const heartbeatFields = new Set(["lastHeartbeatTime", "lastProbeTime", "renewTime"]);
 /** Members that identify the elements of lists of objects, in order of preference. */
 const listKeys = ["name", "type", "key", "uid", "ip", "mountPath", "containerPort", "port"];
 
@@ -33,10 +33,10 @@ export function fieldChanges(before: Json, after: Json, values: boolean): FieldC
 
   function compare(from: unknown, to: unknown, path: string, level: number): void {
     if (from === to || skipped.has(path)) return;
-    if (level < mostLevels) {
+    if (level < maxLevels) {
       if (isObject(from) && isObject(to)) {
         for (const key of new Set([...Object.keys(from), ...Object.keys(to)]))
-          if (!signsOfLife.has(key)) compare(own(from, key), own(to, key), pathTo(path, key), level + 1);
+          if (!heartbeatFields.has(key)) compare(own(from, key), own(to, key), pathTo(path, key), level + 1);
         return;
       }
       if (Array.isArray(from) && Array.isArray(to)) {
@@ -48,7 +48,7 @@ export function fieldChanges(before: Json, after: Json, values: boolean): FieldC
   }
 
   function compareLists(from: readonly unknown[], to: readonly unknown[], path: string, level: number): void {
-    const key = listKeys.find((each) => tellsApart(from, each) && tellsApart(to, each));
+    const key = listKeys.find((each) => identifiesElements(from, each) && identifiesElements(to, each));
     if (key === undefined) {
       for (let at = 0; at < Math.max(from.length, to.length); at++)
         compare(from[at], to[at], `${path}[${at}]`, level + 1);
@@ -61,12 +61,12 @@ export function fieldChanges(before: Json, after: Json, values: boolean): FieldC
   }
 
   function add(from: unknown, to: unknown, path: string): void {
-    if (fields.length === mostFields) {
+    if (fields.length === maxFields) {
       more++;
       return;
     }
     fields.push({
-      path: path.slice(0, longestValue),
+      path: path.slice(0, maxValueLength),
       op: from === undefined ? "added" : to === undefined ? "removed" : "changed",
       ...(values
         ? { ...(from !== undefined && { from: shown(from) }), ...(to !== undefined && { to: shown(to) }) }
@@ -78,7 +78,7 @@ export function fieldChanges(before: Json, after: Json, values: boolean): FieldC
 const isObject = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-const tellsApart = (list: readonly unknown[], key: string): boolean =>
+const identifiesElements = (list: readonly unknown[], key: string): boolean =>
   list.every((each) => isObject(each) && ["string", "number"].includes(typeof own(each, key))) &&
   new Set(list.map((each) => (each as Json)[key])).size === list.length;
 
@@ -90,5 +90,5 @@ const pathTo = (path: string, key: string): string =>
 
 function shown(value: unknown): string {
   const text = JSON.stringify(value);
-  return text.length > longestValue ? `${text.slice(0, longestValue)}…` : text;
+  return text.length > maxValueLength ? `${text.slice(0, maxValueLength)}…` : text;
 }

@@ -2,7 +2,7 @@
 import type { Facets } from "./facets.ts";
 import { type Kinds, livingObject } from "./kinds.ts";
 import type { ObjectName } from "./lane.ts";
-import type { Choice, Question } from "./parameters.ts";
+import type { ValueSet, TimelineParameters } from "./parameters.ts";
 import type { Facet } from "./record.ts";
 
 export type FacetLike = Omit<Facet, "id" | "points">;
@@ -19,8 +19,13 @@ export interface Filter {
 }
 
 /** Returns the filter of a query; `mayGet` reports whether changes of a resource may be shown. */
-export function filterFor(question: Question, kinds: Kinds, mayGet: (resource: string) => boolean): Filter {
-  const { path, namespace, group, kind, name, uid, type, reason, controller, node, tree, labels } = question;
+export function filterFor(
+  parameters: TimelineParameters,
+  kinds: Kinds,
+  mayGet: (resource: string) => boolean,
+): Filter {
+  const { path, namespace, group, kind, name, uid, type, reason, controller, node, tree, labels } =
+    parameters;
   const wanted = kind && new Set([...kind].flatMap((word) => kinds.named(word)));
   const isKind = (of: { kind: string; group: string }): boolean =>
     fits(group, of.group) && (!wanted || wanted.has(of.kind.toLowerCase()));
@@ -48,7 +53,7 @@ export function filterFor(question: Question, kinds: Kinds, mayGet: (resource: s
   };
 }
 
-const fits = (choice: Choice, value: string): boolean => choice === undefined || choice.has(value);
+const fits = (choice: ValueSet, value: string): boolean => choice === undefined || choice.has(value);
 
 export const facetsWanted = (facets: Facets, filter: Filter): readonly boolean[] =>
   facets.map((facet) => filter.facet(facet));

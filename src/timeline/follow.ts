@@ -12,7 +12,7 @@ import type { JournalRecord } from "./journal-record.ts";
 import type { Kinds } from "./kinds.ts";
 import type { ObjectName } from "./lane.ts";
 import type { LiveIndex } from "./live-index.ts";
-import { type Question, cursorToken } from "./parameters.ts";
+import { type TimelineParameters, cursorToken } from "./parameters.ts";
 import { readEvent, storedEvent } from "./stored-event.ts";
 import { entryHas } from "./timelines.ts";
 import type { TimelineEntry, TimelineFrame } from "./wire.ts";
@@ -27,12 +27,12 @@ export interface Following {
   readonly journal: Journal;
   readonly kinds: Kinds;
   readonly live: LiveIndex;
-  readonly question: Question;
+  readonly parameters: TimelineParameters;
   readonly filter: Filter;
 }
 
 /** A watch with a larger backlog is closed: one slow client must not hold back or exhaust the server. */
-const mostBacklogBytes = 8 * 1024 * 1024;
+const maxBacklogBytes = 8 * 1024 * 1024;
 const bookmarkMilliseconds = 10_000;
 
 export const follow = (following: Following): Reply => ({
@@ -42,7 +42,7 @@ export const follow = (following: Following): Reply => ({
 });
 
 async function stream(following: Following, sink: Sink): Promise<void> {
-  const { options, events, journal, question, kinds } = following;
+  const { options, events, journal, parameters, kinds } = following;
   const { clock, closing } = options;
   const { promise: over, resolve } = Promise.withResolvers<void>();
   const stop = new AbortController();
@@ -50,14 +50,14 @@ async function stream(following: Following, sink: Sink): Promise<void> {
     stop.abort();
     resolve();
   };
-  const seen = { events: question.cursor?.events ?? 0, changes: question.cursor?.changes ?? 0 };
+  const seen = { events: parameters.cursor?.events ?? 0, changes: parameters.cursor?.changes ?? 0 };
   const write = (frame: TimelineFrame): void => {
     sink.write(Buffer.from(`${JSON.stringify(frame)}\n`));
-    if (sink.backlogBytes > mostBacklogBytes) end();
+    if (sink.backlogBytes > maxBacklogBytes) end();
   };
-  const wants = await wanting(following);
-  const tell = (type: "ADDED" | "MODIFIED" | "DELETED", entry: TimelineEntry): void => {
-    if (question.text === "" || entryHas(entry, question.text))
+  const matches = await deliveryFilter(following);
+  const send = (type: "ADDED" | "MODIFIED" | "DELETED", entry: TimelineEntry): void => {
+    if (parameters.text === "" || entryHas(entry, parameters.text))
       write({ type, object: entry, cursor: cursorToken(seen) });
   };
   const deliver = (frames: readonly Frame[]): void => {
@@ -65,13 +65,13 @@ async function stream(following: Following, sink: Sink): Promise<void> {
       seen.events = Math.max(seen.events, item.revision);
       if (type === "BOOKMARK") continue;
       const { object, facet } = readEvent(storedEvent(item));
-      if (wants.facet(facet) && wants.object(object))
-        for (const entry of eventEntries(item, kinds)) tell(type, entry);
+      if (matches.facet(facet) && matches.object(object))
+        for (const entry of eventEntries(item, kinds)) send(type, entry);
     }
   };
   const added = (record: JournalRecord): void => {
     seen.changes = Math.max(seen.changes, record.sequence);
-    if (wants.change(record)) tell("ADDED", changeEntry(record, kinds));
+    if (matches.change(record)) send("ADDED", changeEntry(record, kinds));
   };
   const mark = (): void => {
     if (!stop.signal.aborted) write({ type: "BOOKMARK", cursor: cursorToken(seen) });
@@ -86,11 +86,11 @@ async function stream(following: Following, sink: Sink): Promise<void> {
   };
   sink.closed.addEventListener("abort", end, { once: true });
   closing.addEventListener("abort", end, { once: true });
-  const cancelEnd = clock.after(lifeMilliseconds(following), end);
+  const cancelEnd = clock.after(timeoutMilliseconds(following), end);
   if (sink.closed.aborted || closing.aborted) end();
   try {
-    const missed = question.cursor && journal.after(question.cursor.changes);
-    if (question.cursor && !missed) throw expired("the cursor is too old: changes behind it are gone");
+    const missed = parameters.cursor && journal.after(parameters.cursor.changes);
+    if (parameters.cursor && !missed) throw expired("the cursor is too old: changes behind it are gone");
     for (const record of missed ?? []) added(record);
     journal.follow(
       { added, removed: () => undefined, owners: () => undefined, forgotten: () => undefined },
@@ -99,9 +99,9 @@ async function stream(following: Following, sink: Sink): Promise<void> {
     seen.changes = journal.sequence;
     await events.watch(
       {
-        below: question.path === "" ? "" : `${question.path}/`,
+        below: parameters.path === "" ? "" : `${parameters.path}/`,
         selector: selectEverything,
-        from: question.cursor?.events ?? "now",
+        from: parameters.cursor?.events ?? "now",
         signal: stop.signal,
       },
       { deliver, drained: () => sink.drained(), ended: end },
@@ -112,7 +112,7 @@ async function stream(following: Following, sink: Sink): Promise<void> {
     await over;
   } catch (error) {
     const known =
-      error instanceof Compacted ? expired(`the cursor is too old: ${question.cursor?.events}`) : error;
+      error instanceof Compacted ? expired(`the cursor is too old: ${parameters.cursor?.events}`) : error;
     if (!(known instanceof ApiError)) throw known;
     write({ type: "ERROR", object: statusObject(known) });
   } finally {
@@ -123,19 +123,19 @@ async function stream(following: Following, sink: Sink): Promise<void> {
   }
 }
 
-const lifeMilliseconds = ({ question, options }: Following): number =>
-  (question.timeoutSeconds ?? options.minRequestTimeoutSeconds * (1 + Math.random())) * 1000;
+const timeoutMilliseconds = ({ parameters, options }: Following): number =>
+  (parameters.timeoutSeconds ?? options.minRequestTimeoutSeconds * (1 + Math.random())) * 1000;
 
 /** Returns what the watch delivers: with `tree` also the descendants of its roots, including future ones. */
-async function wanting({ filter, question, live }: Following): Promise<{
+async function deliveryFilter({ filter, parameters, live }: Following): Promise<{
   facet: Filter["facet"];
   object(object: ObjectName): boolean;
   change(record: JournalRecord): boolean;
 }> {
   const inRange = (micros: number): boolean =>
-    micros >= (question.since ?? 0) && micros < (question.until ?? Infinity);
+    micros >= (parameters.since ?? 0) && micros < (parameters.until ?? Infinity);
   let isBelow = (_object: ObjectName): boolean => false;
-  if (question.tree) {
+  if (parameters.tree) {
     const { index, graph } = await live.use();
     const roots = graph.roots(
       [...index.lanes()].filter((lane) => filter.object(lane)),

@@ -4,7 +4,7 @@ const second = 1_000_000;
 const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
-const round = [
+const roundWidths = [
   ...[1, 2, 5, 10, 15, 30].map((count) => count * second),
   ...[1, 2, 5, 10, 15, 30].map((count) => count * minute),
   ...[1, 2, 3, 6, 12].map((count) => count * hour),
@@ -18,18 +18,18 @@ export interface Intervals {
   readonly count: number;
 }
 
-export const most = 2000;
+export const maxIntervals = 2000;
 
 /** Returns at most `points` intervals, or intervals of the given width. */
 export function intervalsOf(
   since: number,
   until: number,
-  wish: { points?: number; width?: number },
+  requested: { points?: number; width?: number },
 ): Intervals {
   const widthFor = (points: number): number =>
-    round.find((each) => dividedBy(since, until, each).count <= points) ??
+    roundWidths.find((each) => dividedBy(since, until, each).count <= points) ??
     Math.ceil((until - since) / Math.max(points - 1, 1) / day) * day;
-  return dividedBy(since, until, wish.width ?? widthFor(wish.points ?? 120));
+  return dividedBy(since, until, requested.width ?? widthFor(requested.points ?? 120));
 }
 
 function dividedBy(since: number, until: number, width: number): Intervals {

@@ -1,6 +1,6 @@
 // The history of objects themselves: their creation, changes and deletion, as far back as events are kept.
 import type { JournalRecord } from "./journal-record.ts";
-import type { Owned } from "./owner-graph.ts";
+import type { OwnedObject } from "./owner-graph.ts";
 
 export interface JournalFollower {
   added(record: JournalRecord): void;
@@ -9,7 +9,7 @@ export interface JournalFollower {
    * Called with the owners of an object, which stay valid while it lives and while the journal has records of
    * it.
    */
-  owners(object: Owned): void;
+  owners(object: OwnedObject): void;
   /** Called when no record of the object is left. */
   forgotten(uid: string): void;
 }
@@ -29,7 +29,7 @@ export interface Journal {
    * Yields live objects with owners; yields undefined for each object without, so that the caller can
    * interleave other work.
    */
-  owned(): Iterable<Owned | undefined>;
+  owned(): Iterable<OwnedObject | undefined>;
   /** Returns the records after a sequence number, or undefined if some of them have been dropped. */
   after(sequence: number): readonly JournalRecord[] | undefined;
 }

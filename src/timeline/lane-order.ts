@@ -16,7 +16,7 @@ interface Order {
 }
 
 /** The number of permission sets for which orders are cached. */
-const mostOrders = 4;
+const maxOrders = 4;
 
 const orders = new WeakMap<TimelineIndex, Map<string, Order>>();
 
@@ -41,7 +41,7 @@ export function lanesByOwner(index: TimelineIndex, graph: OwnerGraph, reader: Re
   placed.sort((a, b) => order(a.key, b.key) || firstTime(a.lane) - firstTime(b.lane));
   known.delete(reader.rights);
   const [oldest] = known.keys();
-  if (known.size >= mostOrders && oldest !== undefined) known.delete(oldest);
+  if (known.size >= maxOrders && oldest !== undefined) known.delete(oldest);
   known.set(reader.rights, { ...current, placed });
   return placed;
 }

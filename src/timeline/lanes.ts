@@ -4,7 +4,7 @@ import { type Intervals, intervalsOf } from "./intervals.ts";
 import { isAlive } from "./kinds.ts";
 import type { Lane } from "./lane.ts";
 import { type Reader, lanesByOwner, order, ownerPath } from "./lane-order.ts";
-import type { Question } from "./parameters.ts";
+import type { TimelineParameters } from "./parameters.ts";
 import type { Facet } from "./record.ts";
 import type { Selection } from "./selection.ts";
 import { timeText } from "./stored-event.ts";
@@ -14,7 +14,7 @@ interface Counted {
   readonly lane: Lane;
   /** The types, with the number of points of each in `tally`. */
   readonly names: readonly string[];
-  readonly tally: readonly number[];
+  readonly counts: readonly number[];
   readonly first: number;
   readonly last: number;
 }
@@ -34,17 +34,17 @@ export interface LanePage {
 }
 
 export function lanePage(selection: Selection): LanePage {
-  const { question, since, end } = selection;
+  const { parameters, since, end } = selection;
   const intervals =
-    question.points === undefined ? undefined : intervalsOf(since, end, { points: question.points });
+    parameters.points === undefined ? undefined : intervalsOf(since, end, { points: parameters.points });
   const places = selection.index.facets.map(placeOf);
-  const from = question.continue?.time ?? 0;
+  const from = parameters.continue?.time ?? 0;
   // In owner order only the lanes of the page need counts; any other order requires the counts of all.
   const found =
-    question.sort === "owner" && !selection.lanes
+    parameters.sort === "owner" && !selection.lanes
       ? lanesInRange(selection)
       : sorted(count(selection, lanesToCount(selection)), selection).map(({ lane }) => lane);
-  const page = count(selection, found.slice(from, from + question.limit));
+  const page = count(selection, found.slice(from, from + parameters.limit));
   return {
     start: intervals?.start ?? since,
     end,
@@ -86,25 +86,25 @@ function count({ index, wanted, since, until }: Selection, lanes: Iterable<Lane>
     const end = points.from(until);
     let first = -1;
     let last = -1;
-    const tally = names.map(() => 0);
+    const counts = names.map(() => 0);
     for (let place = points.from(since); place < end; place++) {
       const facet = points.facetAt(place);
       if (facet < 0 || !wanted[facet]) continue;
       if (first < 0) first = place;
       last = place;
-      tally[types[facet]!]!++;
+      counts[types[facet]!]!++;
     }
     if (first >= 0)
-      found.push({ lane, names, tally, first: points.timeAt(first), last: points.timeAt(last) });
+      found.push({ lane, names, counts, first: points.timeAt(first), last: points.timeAt(last) });
   }
   return found;
 }
 
 /** Returns all candidate lanes, sorted by owner if requested. */
 function lanesToCount(selection: Selection): Iterable<Lane> {
-  const { index, graph, lanes, question } = selection;
+  const { index, graph, lanes, parameters } = selection;
   if (lanes) return lanes;
-  if (question.sort !== "owner") return index.lanes();
+  if (parameters.sort !== "owner") return index.lanes();
   return lanesByOwner(index, graph, readerOf(selection)).map(({ lane }) => lane);
 }
 
@@ -118,31 +118,31 @@ function readerOf({ index, mayGet, kinds }: Selection): Reader {
   return { rights: [...hidden].sort().join(), mayGet: isReadable };
 }
 
-const countsOf = ({ names, tally }: Counted): Record<string, number> =>
-  Object.fromEntries(names.map((name, at) => [name, tally[at]!] as const).filter(([, count]) => count > 0));
+const countsOf = ({ names, counts }: Counted): Record<string, number> =>
+  Object.fromEntries(names.map((name, at) => [name, counts[at]!] as const).filter(([, count]) => count > 0));
 
 function sorted(counted: Counted[], selection: Selection): Counted[] {
-  const { question, graph, lanes } = selection;
-  if (question.sort === "owner" && !lanes) return counted;
+  const { parameters, graph, lanes } = selection;
+  if (parameters.sort === "owner" && !lanes) return counted;
   const byName = (a: Counted, b: Counted): number =>
     order(a.lane.namespace, b.lane.namespace) ||
     order(a.lane.kind, b.lane.kind) ||
     order(a.lane.name, b.lane.name) ||
     a.first - b.first;
-  const orders: Record<Question["sort"], (a: Counted, b: Counted) => number> = {
+  const orders: Record<TimelineParameters["sort"], (a: Counted, b: Counted) => number> = {
     latest: (a, b) => b.last - a.last || byName(a, b),
     warnings: (a, b) => warnings(b) - warnings(a) || byName(a, b),
     owner: (a, b) => order(paths.get(a)!, paths.get(b)!) || byName(a, b),
   };
   const paths = new Map<Counted, string>();
-  if (question.sort === "owner") {
+  if (parameters.sort === "owner") {
     const reader = readerOf(selection);
     for (const each of counted) paths.set(each, ownerPath(each.lane, graph, reader));
   }
-  return counted.sort(orders[question.sort]);
+  return counted.sort(orders[parameters.sort]);
 }
 
-const warnings = ({ names, tally }: Counted): number => tally[names.indexOf("Warning")] ?? 0;
+const warnings = ({ names, counts }: Counted): number => counts[names.indexOf("Warning")] ?? 0;
 
 function shown(counted: Counted, selection: Selection, intervals: MarkedIntervals | undefined): TimelineLane {
   const { kinds, graph, mayGet } = selection;

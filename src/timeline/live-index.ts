@@ -26,7 +26,7 @@ export interface Indexed {
 
 /** How long an unused index is kept. */
 const idleMilliseconds = 10 * 60_000;
-const mostTries = 5;
+const maxAttempts = 5;
 
 export class LiveIndex {
   readonly #options: LiveIndexOptions;
@@ -66,7 +66,7 @@ export class LiveIndex {
         return await this.#load(stop);
       } catch (error) {
         // More changes happened during the build than the cache retains.
-        if (!(error instanceof Compacted) || attempt === mostTries) throw error;
+        if (!(error instanceof Compacted) || attempt === maxAttempts) throw error;
       }
     }
   }

@@ -62,8 +62,8 @@ test("a change that cannot be compared is recorded without fields", async () => 
   const frame = { type: "MODIFIED", item: object(3), previous: object(2, ',"spec":{') };
   sink!.deliver([frame] as unknown as Parameters<FrameSink["deliver"]>[0]);
   await clock.advance(1000);
-  const told = journal.after(0)!.map(({ type, name, fields }) => [type, name, fields]);
-  assert.deepEqual(told, [["Changed", "a", undefined]]);
+  const record = journal.after(0)!.map(({ type, name, fields }) => [type, name, fields]);
+  assert.deepEqual(record, [["Changed", "a", undefined]]);
   assert.match(lines.join(""), /a change cannot be compared/);
   stop.abort();
 });
@@ -75,8 +75,8 @@ test("changes of a very large object are recorded without fields", async () => {
   const frame = { type: "MODIFIED", item: object(3, long("b")), previous: object(2, long("a")) };
   sink!.deliver([frame] as unknown as Parameters<FrameSink["deliver"]>[0]);
   await clock.advance(1000);
-  const told = journal.after(0)!.map(({ type, name, fields }) => [type, name, fields]);
-  assert.deepEqual(told, [["Changed", "a", undefined]]);
+  const record = journal.after(0)!.map(({ type, name, fields }) => [type, name, fields]);
+  assert.deepEqual(record, [["Changed", "a", undefined]]);
   assert.deepEqual(lines, []);
   stop.abort();
 });

@@ -7,7 +7,7 @@ import type { Journal, JournalFollower } from "./journal.ts";
 import type { JournalBeginning, JournalFiles } from "./journal-files.ts";
 import type { JournalRecord } from "./journal-record.ts";
 import type { Kinds, ServedKind } from "./kinds.ts";
-import type { Owned } from "./owner-graph.ts";
+import type { OwnedObject } from "./owner-graph.ts";
 import { microsOf } from "./stored-event.ts";
 import type { Writers } from "./writers.ts";
 
@@ -26,7 +26,7 @@ export interface ObjectJournalOptions {
   readonly writers?: Writers | undefined;
 }
 
-interface Kept {
+interface StoredRecord {
   readonly record: JournalRecord;
   readonly bytes: number;
 }
@@ -50,19 +50,19 @@ const saveMilliseconds = 1000;
 /** Delay before a watch that ended is restarted. */
 const rewatchMilliseconds = 100;
 /** Maximum number of gathered changes; more are counted but not recorded. */
-const mostGathered = 20_000;
+const maxPending = 20_000;
 /**
  * Maximum number of changes of one batch that are compared field by field; in a larger batch, changes of one
  * object are joined first.
  */
-const mostCompared = 200;
+const maxCompared = 200;
 
 export class ObjectJournal implements Journal {
   readonly #options: ObjectJournalOptions;
   readonly #followers = new Set<JournalFollower>();
-  #kept: Kept[] = [];
+  #records: StoredRecord[] = [];
   #bytes = 0;
-  #gathered: ObservedChange[] = [];
+  #pendingChanges: ObservedChange[] = [];
   /** The batch being recorded, and the position up to which it is recorded. */
   #batch: Batch = { changes: [], at: 0, compared: 0 };
   #unsaved: JournalRecord[] = [];
@@ -75,7 +75,7 @@ export class ObjectJournal implements Journal {
   #since: number;
   #generation = 0;
   /** Revision and time of the last check for new kinds. */
-  #looked = { revision: 0, time: 0 };
+  #lastKindCheck = { revision: 0, time: 0 };
   readonly #watched = new Set<ServedKind>();
 
   constructor(options: ObjectJournalOptions) {
@@ -99,30 +99,37 @@ export class ObjectJournal implements Journal {
   /** Restores the records of an earlier run, and starts to watch. */
   async start(): Promise<void> {
     const { files } = this.#options;
-    const known = (await files?.read()) ?? [];
-    for (const record of known) this.#keep(record);
-    const last = known.at(-1);
+    const restored = (await files?.read()) ?? [];
+    for (const record of restored) this.#keep(record);
+    const last = restored.at(-1);
     // An earlier run may have ended before it saved any record.
     const before = last ?? (await files?.beginning());
     this.#sequence = last?.sequence ?? 0;
     this.#lastTime = last?.time ?? 0;
-    if (known[0]) this.#since = Math.min(this.#since, known[0].time);
+    if (restored[0]) this.#since = Math.min(this.#since, restored[0].time);
     this.#expire();
-    const revision = known.reduce((most, record) => Math.max(most, record.revision), before?.revision ?? 0);
-    const created = new Set(known.flatMap(({ type, uid }) => (type === "Created" ? [uid] : [])));
+    const revision = restored.reduce(
+      (most, record) => Math.max(most, record.revision),
+      before?.revision ?? 0,
+    );
+    const created = new Set(restored.flatMap(({ type, uid }) => (type === "Created" ? [uid] : [])));
     const { kinds, clock } = this.#options;
     this.#generation = kinds.refresh();
-    this.#looked = { revision: kinds.revision(), time: clock.now() * 1000 };
+    this.#lastKindCheck = { revision: kinds.revision(), time: clock.now() * 1000 };
     for (const kind of kinds.journaled()) {
       this.#watch(kind);
       if (before)
-        this.#missed(kind, revision, (item) => !created.has(uidOf(item)) && isNewerThan(item, before.time));
+        this.#recordMissed(
+          kind,
+          revision,
+          (item) => !created.has(uidOf(item)) && isNewerThan(item, before.time),
+        );
     }
     this.settle();
-    if (!before) await this.#noteBeginning(this.#looked);
+    if (!before) await this.#recordStart(this.#lastKindCheck);
   }
 
-  async #noteBeginning(beginning: JournalBeginning): Promise<void> {
+  async #recordStart(beginning: JournalBeginning): Promise<void> {
     try {
       await this.#options.files?.begin(beginning);
     } catch (error) {
@@ -133,20 +140,20 @@ export class ObjectJournal implements Journal {
   }
 
   /** Records changes after a revision that were not observed: that they happened, without details. */
-  #missed(kind: ServedKind, revision: number, isNew: (item: CachedObject) => boolean): void {
+  #recordMissed(kind: ServedKind, revision: number, isNew: (item: CachedObject) => boolean): void {
     for (const item of kind.resource.source.listCached("")) {
       if (item.revision <= revision) continue;
       const type = isNew(item) ? "Created" : "Changed";
-      this.#gather({ kind, type, time: this.#nextTime(), item, previous: undefined, revisions: 1 });
+      this.#enqueue({ kind, type, time: this.#nextTime(), item, previous: undefined, revisions: 1 });
     }
   }
 
   /** Watches kinds that were defined since the last check, too, and records their objects created since. */
-  #watchDefined(): void {
+  #watchNewKinds(): void {
     const { kinds, clock } = this.#options;
     const generation = kinds.refresh();
-    const { revision, time } = this.#looked;
-    this.#looked = { revision: kinds.revision(), time: clock.now() * 1000 };
+    const { revision, time } = this.#lastKindCheck;
+    this.#lastKindCheck = { revision: kinds.revision(), time: clock.now() * 1000 };
     if (generation === this.#generation) return;
     this.#generation = generation;
     const before = new Set(this.#watched);
@@ -154,7 +161,7 @@ export class ObjectJournal implements Journal {
     for (const kind of kinds.journaled()) {
       if (before.has(kind)) continue;
       this.#watch(kind);
-      this.#missed(kind, revision, (item) => isNewerThan(item, time));
+      this.#recordMissed(kind, revision, (item) => isNewerThan(item, time));
     }
   }
 
@@ -171,7 +178,7 @@ export class ObjectJournal implements Journal {
     const { source } = kind.resource;
     const { signal, log, kinds, clock } = this.#options;
     const again = (): void => {
-      this.#watchDefined();
+      this.#watchNewKinds();
       if (kinds.has(kind)) this.#watch(kind);
     };
     const ended = (): void => {
@@ -205,7 +212,7 @@ export class ObjectJournal implements Journal {
     for (const { type, item, previous } of frames) {
       if (type === "BOOKMARK") continue;
       const change = type === "ADDED" ? "Created" : type === "DELETED" ? "Deleted" : "Changed";
-      this.#gather({ kind, type: change, time: this.#nextTime(), item, previous, revisions: 1 });
+      this.#enqueue({ kind, type: change, time: this.#nextTime(), item, previous, revisions: 1 });
     }
     this.#timer ??= this.#options.clock.after(batchMilliseconds, () => this.#settleSafely());
   }
@@ -219,8 +226,8 @@ export class ObjectJournal implements Journal {
     }
   }
 
-  #gather(change: ObservedChange): void {
-    if (this.#gathered.length < mostGathered) this.#gathered.push(change);
+  #enqueue(change: ObservedChange): void {
+    if (this.#pendingChanges.length < maxPending) this.#pendingChanges.push(change);
     else this.#dropped++;
   }
 
@@ -237,7 +244,7 @@ export class ObjectJournal implements Journal {
   #settleUntil(deadline: number): void {
     this.#timer?.();
     this.#timer = undefined;
-    this.#watchDefined();
+    this.#watchNewKinds();
     const { writers, clock } = this.#options;
     while (this.#nextBatch()) {
       const { changes } = this.#batch;
@@ -257,22 +264,22 @@ export class ObjectJournal implements Journal {
   /** Reports whether changes are left to record; makes the gathered changes the next batch if needed. */
   #nextBatch(): boolean {
     if (this.#batch.at < this.#batch.changes.length) return true;
-    const gathered = this.#gathered;
-    this.#gathered = [];
-    const changes = gathered.length > mostCompared ? joinedChanges(gathered) : gathered;
+    const pending = this.#pendingChanges;
+    this.#pendingChanges = [];
+    const changes = pending.length > maxCompared ? joinedChanges(pending) : pending;
     this.#batch = { changes, at: 0, compared: 0 };
     return changes.length > 0;
   }
 
   #record(change: ObservedChange): void {
-    const details = change.type !== "Changed" || this.#batch.compared++ < mostCompared;
+    const details = change.type !== "Changed" || this.#batch.compared++ < maxCompared;
     const found = this.#recordOf(change, details);
     if (!found) return;
     const user = this.#options.writers?.of(found);
     const record = { sequence: ++this.#sequence, ...found, ...(user !== undefined && { user }) };
     this.#keep(record);
     if (this.#options.files) this.#unsaved.push(record);
-    for (const follower of this.#followers) this.#tell(follower, record);
+    for (const follower of this.#followers) this.#notify(follower, record);
   }
 
   /**
@@ -293,7 +300,7 @@ export class ObjectJournal implements Journal {
     }
   }
 
-  #tell(follower: JournalFollower, record: JournalRecord): void {
+  #notify(follower: JournalFollower, record: JournalRecord): void {
     const { group, kind, namespace, name, uid, owners } = record;
     if (owners) follower.owners({ group, kind, namespace, name, uid, owners });
     follower.added(record);
@@ -301,7 +308,7 @@ export class ObjectJournal implements Journal {
 
   #keep(record: JournalRecord): void {
     const bytes = sizeInMemory(record);
-    this.#kept.push({ record, bytes });
+    this.#records.push({ record, bytes });
     this.#bytes += bytes;
   }
 
@@ -309,7 +316,7 @@ export class ObjectJournal implements Journal {
     const { clock, keepMilliseconds, maxBytes } = this.#options;
     const oldest = (clock.now() - keepMilliseconds) * 1000;
     let gone = 0;
-    for (const { record, bytes } of this.#kept) {
+    for (const { record, bytes } of this.#records) {
       const early = record.time >= oldest;
       if (early && this.#bytes <= maxBytes) break;
       gone++;
@@ -323,7 +330,7 @@ export class ObjectJournal implements Journal {
         if (record.type === "Deleted") follower.forgotten(record.uid);
       }
     }
-    if (gone > 0) this.#kept = this.#kept.slice(gone);
+    if (gone > 0) this.#records = this.#records.slice(gone);
     this.#since = Math.max(this.#since, oldest);
   }
 
@@ -333,7 +340,7 @@ export class ObjectJournal implements Journal {
     const { files, log, valuesInFiles } = this.#options;
     if (!files || this.#unsaved.length === 0) return;
     const records = valuesInFiles ? this.#unsaved : this.#unsaved.map(withoutValues);
-    const first = this.#kept[0]?.record.sequence ?? this.#sequence;
+    const first = this.#records[0]?.record.sequence ?? this.#sequence;
     this.#unsaved = [];
     this.#saving = this.#saving
       .then(() => files.append(records))
@@ -349,11 +356,11 @@ export class ObjectJournal implements Journal {
     this.settle();
     this.#followers.add(follower);
     signal.addEventListener("abort", () => this.#followers.delete(follower), { once: true });
-    return this.#kept.map(({ record }) => record);
+    return this.#records.map(({ record }) => record);
   }
 
   /** Yields live objects and their owners. */
-  *owned(): Generator<Owned | undefined> {
+  *owned(): Generator<OwnedObject | undefined> {
     for (const kind of this.#watched)
       for (const item of kind.resource.source.listCached("")) {
         const owners = ownersOf(item);
@@ -366,9 +373,9 @@ export class ObjectJournal implements Journal {
 
   after(sequence: number): readonly JournalRecord[] | undefined {
     this.settle();
-    const first = this.#kept[0]?.record.sequence ?? this.#sequence + 1;
+    const first = this.#records[0]?.record.sequence ?? this.#sequence + 1;
     if (sequence < first - 1 || sequence > this.#sequence) return undefined;
-    return this.#kept.slice(sequence - first + 1).map(({ record }) => record);
+    return this.#records.slice(sequence - first + 1).map(({ record }) => record);
   }
 
   /** Saves the gathered changes and closes the files. */

@@ -4,15 +4,15 @@ import { type ObjectName, groupOf } from "./lane.ts";
 import type { OwnerInfo } from "./wire.ts";
 
 /** An object with owners. */
-export interface Owned extends ObjectName {
+export interface OwnedObject extends ObjectName {
   readonly owners: readonly OwnerInfo[];
 }
 
 /** Maximum length of an owner chain; longer ones are a user error. */
-const mostLevels = 16;
+const maxLevels = 16;
 
 export class OwnerGraph {
-  readonly #owned = new Map<string, Owned>();
+  readonly #owned = new Map<string, OwnedObject>();
   readonly #below = new Map<string, Set<string>>();
   /** Owners as described by the references to them. */
   readonly #owners = new Map<string, OwnerInfo & { readonly namespace: string }>();
@@ -25,7 +25,7 @@ export class OwnerGraph {
   }
 
   /** Adds an object, or replaces its owners. */
-  set(object: Owned): void {
+  set(object: OwnedObject): void {
     this.delete(object.uid);
     if (object.owners.length === 0) return;
     this.#version++;
@@ -70,7 +70,7 @@ export class OwnerGraph {
   below(roots: Iterable<string>): Set<string> {
     const found = new Set<string>();
     let level = [...roots];
-    for (let depth = 0; depth < mostLevels && level.length > 0; depth++) {
+    for (let depth = 0; depth < maxLevels && level.length > 0; depth++) {
       const next: string[] = [];
       for (const uid of level)
         for (const owned of this.#below.get(uid) ?? [])
@@ -87,7 +87,7 @@ export class OwnerGraph {
   ancestors(uid: string): string[] {
     const found = new Set<string>();
     let level = [uid];
-    for (let depth = 0; depth < mostLevels && level.length > 0; depth++) {
+    for (let depth = 0; depth < maxLevels && level.length > 0; depth++) {
       level = level.flatMap((each) => this.#owned.get(each)?.owners.map((owner) => owner.uid) ?? []);
       level = level.filter((each) => !found.has(each));
       for (const each of level) found.add(each);
@@ -101,7 +101,7 @@ export class OwnerGraph {
    */
   chain(uid: string): readonly OwnerInfo[] {
     const chain: OwnerInfo[] = [];
-    for (let at = this.#owned.get(uid); at && chain.length < mostLevels;) {
+    for (let at = this.#owned.get(uid); at && chain.length < maxLevels;) {
       const owner = at.owners.find(({ controller }) => controller) ?? at.owners[0]!;
       if (chain.some((each) => each.uid === owner.uid)) break;
       chain.push(owner);

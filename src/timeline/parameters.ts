@@ -17,24 +17,24 @@ export const groupings = ["type", "reason", "controller", "kind", "namespace", "
 export type Grouping = (typeof groupings)[number];
 
 /** The values to match; undefined matches any. */
-export type Choice = ReadonlySet<string> | undefined;
+export type ValueSet = ReadonlySet<string> | undefined;
 
-export interface Question {
+export interface TimelineParameters {
   /** The namespace in the request path; empty for all. */
   readonly path: string;
-  readonly namespace: Choice;
-  readonly group: Choice;
+  readonly namespace: ValueSet;
+  readonly group: ValueSet;
   /** Kinds or resources, in lower case. */
-  readonly kind: Choice;
-  readonly name: Choice;
-  readonly uid: Choice;
+  readonly kind: ValueSet;
+  readonly name: ValueSet;
+  readonly uid: ValueSet;
   /** Matched against the labels of live objects. */
   readonly labels: Selector | undefined;
   readonly tree: boolean;
-  readonly type: Choice;
-  readonly reason: Choice;
-  readonly controller: Choice;
-  readonly node: Choice;
+  readonly type: ValueSet;
+  readonly reason: ValueSet;
+  readonly controller: ValueSet;
+  readonly node: ValueSet;
   /** Search text in lower case; empty matches any. */
   readonly text: string;
   /** The time range in microseconds; `since` is inclusive, `until` exclusive. */
@@ -67,27 +67,28 @@ export interface Cursor {
   readonly changes: number;
 }
 
-const usualLimit = 500;
-const mostLimit = 5000;
-const mostPoints = 2000;
+const defaultLimit = 500;
+const maxLimit = 5000;
+const maxPoints = 2000;
 
 const common =
   "kind group name uid labelSelector tree namespace since until type reason controller node pretty timeout timeoutSeconds";
-const known: Readonly<Record<TimelineResource, ReadonlySet<string>>> = {
+const allowedParameters: Readonly<Record<TimelineResource, ReadonlySet<string>>> = {
   timelines: new Set(`${common} text order limit continue watch cursor`.split(" ")),
   lanes: new Set(`${common} limit continue sort points`.split(" ")),
   buckets: new Set(`${common} points interval by`.split(" ")),
 };
 
 /** Parses the query. Throws a 400 that names the field and the value. */
-export function readQuestion(
+export function parseParameters(
   resource: TimelineResource,
   path: string,
   query: Query,
   nowMillis: number,
-): Question {
+): TimelineParameters {
   for (const name of query.names())
-    if (!known[resource].has(name)) throw bad(name, query.get(name), `is not a parameter of ${resource}`);
+    if (!allowedParameters[resource].has(name))
+      throw bad(name, query.get(name), `is not a parameter of ${resource}`);
   const since = time(query, "since", nowMillis);
   const until = time(query, "until", nowMillis);
   if (since !== undefined && until !== undefined && since >= until)
@@ -102,37 +103,37 @@ export function readQuestion(
     throw bad("interval", query.get("interval"), "may not be given together with points");
   return {
     path,
-    namespace: choice(query, "namespace"),
-    group: choice(query, "group"),
-    kind: choice(query, "kind", (value) => value.toLowerCase()),
-    name: choice(query, "name"),
-    uid: choice(query, "uid"),
+    namespace: valueSet(query, "namespace"),
+    group: valueSet(query, "group"),
+    kind: valueSet(query, "kind", (value) => value.toLowerCase()),
+    name: valueSet(query, "name"),
+    uid: valueSet(query, "uid"),
     labels,
     tree,
-    type: choice(query, "type"),
-    reason: choice(query, "reason"),
-    controller: choice(query, "controller"),
-    node: choice(query, "node"),
+    type: valueSet(query, "type"),
+    reason: valueSet(query, "reason"),
+    controller: valueSet(query, "controller"),
+    node: valueSet(query, "node"),
     text: (query.get("text") ?? "").toLowerCase(),
     since,
     until,
     newestFirst: oneOf(query, "order", ["oldest", "newest"]) === "newest",
-    limit: whole(query, "limit", mostLimit) ?? usualLimit,
+    limit: wholeNumber(query, "limit", maxLimit) ?? defaultLimit,
     continue: place(query),
     sort: oneOf(query, "sort", ["owner", "warnings", "latest"]),
-    points: whole(query, "points", mostPoints),
+    points: wholeNumber(query, "points", maxPoints),
     intervalMicros: interval(query),
     by: groupedBy(query),
     watch: boolean(query, "watch"),
     cursor: cursor(query),
-    timeoutSeconds: whole(query, "timeoutSeconds", 2 ** 31 - 1),
+    timeoutSeconds: wholeNumber(query, "timeoutSeconds", 2 ** 31 - 1),
   };
 }
 
 const bad = (field: string, value: unknown, detail: string) =>
   badRequest(fieldErrorText(invalidValue(field, value ?? "", detail)));
 
-function choice(query: Query, name: string, form = (value: string): string => value): Choice {
+function valueSet(query: Query, name: string, form = (value: string): string => value): ValueSet {
   if (!query.has(name)) return undefined;
   const values = query.all(name).flatMap((value) => value.split(","));
   // The core group has an empty name, so an empty value is meaningful only for `group`.
@@ -141,65 +142,61 @@ function choice(query: Query, name: string, form = (value: string): string => va
 }
 
 function labelSelector(query: Query): Selector | undefined {
-  const given = query.get("labelSelector");
-  if (given === undefined || given === "") return undefined;
+  const text = query.get("labelSelector");
+  if (text === undefined || text === "") return undefined;
   try {
-    return selector(parseLabelSelector(given), []);
+    return selector(parseLabelSelector(text), []);
   } catch (error) {
-    throw bad("labelSelector", given, (error as Error).message);
+    throw bad("labelSelector", text, (error as Error).message);
   }
 }
 
 function boolean(query: Query, name: string): boolean {
-  const given = query.get(name);
-  if (given === undefined || given === "false" || given === "0") return false;
-  if (given === "true" || given === "1" || given === "") return true;
-  throw bad(name, given, "must be true or false");
+  const text = query.get(name);
+  if (text === undefined || text === "false" || text === "0") return false;
+  if (text === "true" || text === "1" || text === "") return true;
+  throw bad(name, text, "must be true or false");
 }
 
 /** Parses a whole number; clients request no limit with 0. */
-function whole(query: Query, name: string, most: number): number | undefined {
-  const given = query.get(name);
-  if (given === undefined || given === "" || given === "0") return undefined;
-  if (!/^[0-9]{1,10}$/.test(given) || Number(given) > most)
-    throw bad(name, given, `must be a whole number from 1 to ${most}`);
-  return Number(given);
+function wholeNumber(query: Query, name: string, most: number): number | undefined {
+  const text = query.get(name);
+  if (text === undefined || text === "" || text === "0") return undefined;
+  if (!/^[0-9]{1,10}$/.test(text) || Number(text) > most)
+    throw bad(name, text, `must be a whole number from 1 to ${most}`);
+  return Number(text);
 }
 
 function oneOf<T extends string>(query: Query, name: string, values: readonly [T, ...T[]]): T {
-  const given = query.get(name);
-  if (given === undefined) return values[0];
-  const found = values.find((value) => value === given);
-  if (!found) throw bad(name, given, `must be one of ${values.join(", ")}`);
+  const text = query.get(name);
+  if (text === undefined) return values[0];
+  const found = values.find((value) => value === text);
+  if (!found) throw bad(name, text, `must be one of ${values.join(", ")}`);
   return found;
 }
 
 function time(query: Query, name: string, nowMillis: number): number | undefined {
-  const given = query.get(name);
-  if (given === undefined) return undefined;
-  const at = microsOf(given);
+  const text = query.get(name);
+  if (text === undefined) return undefined;
+  const at = microsOf(text);
   if (at !== undefined) return at;
-  const before = duration(given);
+  const before = duration(text);
   if (before === undefined)
-    throw bad(
-      name,
-      given,
-      "must be a time such as 2006-01-02T15:04:05Z, or a duration before now such as 1h",
-    );
+    throw bad(name, text, "must be a time such as 2006-01-02T15:04:05Z, or a duration before now such as 1h");
   return (nowMillis - before) * 1000;
 }
 
 function interval(query: Query): number | undefined {
-  const given = query.get("interval");
-  if (given === undefined) return undefined;
-  const millis = duration(given);
-  if (!millis || millis < 1) throw bad("interval", given, "must be a duration such as 10s, at least 1ms");
+  const text = query.get("interval");
+  if (text === undefined) return undefined;
+  const millis = duration(text);
+  if (!millis || millis < 1) throw bad("interval", text, "must be a duration such as 10s, at least 1ms");
   return millis * 1000;
 }
 
-function duration(given: string): number | undefined {
+function duration(text: string): number | undefined {
   try {
-    const millis = durationMillis(given);
+    const millis = durationMillis(text);
     return millis >= 0 ? millis : undefined;
   } catch (error) {
     if (error instanceof DurationError) return undefined;
@@ -208,10 +205,10 @@ function duration(given: string): number | undefined {
 }
 
 function groupedBy(query: Query): readonly Grouping[] {
-  const given = query.all("by").flatMap((value) => value.split(","));
-  return given.length === 0
+  const names = query.all("by").flatMap((value) => value.split(","));
+  return names.length === 0
     ? ["type"]
-    : [...new Set(given)].map((value) => {
+    : [...new Set(names)].map((value) => {
         const found = groupings.find((each) => each === value);
         if (!found) throw bad("by", value, `must be of ${groupings.join(", ")}`);
         return found;
@@ -232,9 +229,9 @@ function cursor(query: Query): Cursor | undefined {
 }
 
 function token(query: Query, name: string): [number, number] | undefined {
-  const given = query.get(name);
-  if (given === undefined || given === "") return undefined;
-  const found = /^(-?[0-9]{1,16})\.([0-9]{1,16})$/.exec(given);
-  if (!found) throw bad(name, given, "must be one that the server gave");
+  const text = query.get(name);
+  if (text === undefined || text === "") return undefined;
+  const found = /^(-?[0-9]{1,16})\.([0-9]{1,16})$/.exec(text);
+  if (!found) throw bad(name, text, "must be one that the server gave");
   return [Number(found[1]), Number(found[2])];
 }

@@ -3,7 +3,7 @@ import { type Filter, facetsWanted } from "./filter.ts";
 import type { Kinds } from "./kinds.ts";
 import type { Lane } from "./lane.ts";
 import type { OwnerGraph } from "./owner-graph.ts";
-import type { Place, Question } from "./parameters.ts";
+import type { Place, TimelineParameters } from "./parameters.ts";
 import type { Point } from "./point-table.ts";
 import type { PointList } from "./points.ts";
 import type { TimelineIndex } from "./timeline-index.ts";
@@ -12,7 +12,7 @@ export interface Selection {
   readonly index: TimelineIndex;
   readonly graph: OwnerGraph;
   readonly kinds: Kinds;
-  readonly question: Question;
+  readonly parameters: TimelineParameters;
   /** The selected lanes; undefined selects all. */
   readonly lanes: ReadonlySet<Lane> | undefined;
   /** Reports whether the changes of a resource may be shown. */
@@ -26,30 +26,38 @@ export interface Selection {
   readonly wanted: readonly boolean[];
 }
 
-export interface Asked {
+export interface SelectOptions {
   readonly index: TimelineIndex;
   readonly graph: OwnerGraph;
   readonly kinds: Kinds;
-  readonly question: Question;
+  readonly parameters: TimelineParameters;
   readonly filter: Filter;
   readonly mayGet: (resource: string) => boolean;
   readonly nowMicros: number;
 }
 
 /** Evaluates a query. The result must be used immediately, since the index keeps changing. */
-export function select({ index, graph, kinds, question, filter, mayGet, nowMicros }: Asked): Selection {
-  const points = index.pointsIn(question.path);
+export function select({
+  index,
+  graph,
+  kinds,
+  parameters,
+  filter,
+  mayGet,
+  nowMicros,
+}: SelectOptions): Selection {
+  const points = index.pointsIn(parameters.path);
   const wanted = facetsWanted(index.facets, filter);
   return {
     index,
     graph,
     kinds,
-    question,
+    parameters,
     mayGet,
-    lanes: filter.namesObjects ? lanesOf(index, graph, question, filter) : undefined,
-    since: question.since ?? points.first()?.time ?? 0,
-    until: question.until ?? Infinity,
-    end: question.until ?? Math.max(nowMicros, points.last()?.time ?? 0) + 1,
+    lanes: filter.namesObjects ? lanesOf(index, graph, parameters, filter) : undefined,
+    since: parameters.since ?? points.first()?.time ?? 0,
+    until: parameters.until ?? Infinity,
+    end: parameters.until ?? Math.max(nowMicros, points.last()?.time ?? 0) + 1,
     wanted,
   };
 }
@@ -57,12 +65,12 @@ export function select({ index, graph, kinds, question, filter, mayGet, nowMicro
 function lanesOf(
   index: TimelineIndex,
   graph: OwnerGraph,
-  question: Question,
+  parameters: TimelineParameters,
   filter: Filter,
 ): ReadonlySet<Lane> {
   const found = new Set<Lane>();
   for (const lane of index.lanes()) if (filter.object(lane)) found.add(lane);
-  if (!question.tree) return found;
+  if (!parameters.tree) return found;
   for (const uid of graph.below(graph.roots(found, filter))) {
     const lane = index.lane(uid);
     if (lane) found.add(lane);
@@ -72,14 +80,14 @@ function lanesOf(
 
 /** Visits the points in the range in the requested order until `visit` returns true. */
 export function visitPoints(
-  { index, question, lanes, wanted, since, until }: Selection,
+  { index, parameters, lanes, wanted, since, until }: Selection,
   visit: (point: Point) => boolean | void,
   from?: Place,
 ): void {
-  const { points, single } = sourceOf(index, question, lanes);
+  const { points, single } = sourceOf(index, parameters, lanes);
   const { length } = points;
-  const step = question.newestFirst ? -1 : 1;
-  const start = question.newestFirst
+  const step = parameters.newestFirst ? -1 : 1;
+  const start = parameters.newestFirst
     ? (from ? points.from(from.time, from.sequence) : points.from(until)) - 1
     : from
       ? points.from(from.time, from.sequence + 0.5)
@@ -96,8 +104,8 @@ export function visitPoints(
 
 /** Visits time and facet of the points in the range, oldest first, without creating Point objects. */
 export function visitTimes(selection: Selection, visit: (time: number, facet: number) => void): void {
-  const { index, question, lanes, wanted, since, until } = selection;
-  const { points, single } = sourceOf(index, question, lanes);
+  const { index, parameters, lanes, wanted, since, until } = selection;
+  const { points, single } = sourceOf(index, parameters, lanes);
   if (lanes && !single) return visitPoints(selection, ({ time, record }) => visit(time, record.facet.id));
   const end = points.from(until);
   for (let place = points.from(since); place < end; place++) {
@@ -111,7 +119,7 @@ export function visitTimes(selection: Selection, visit: (time: number, facet: nu
  */
 function sourceOf(
   index: TimelineIndex,
-  { path }: Question,
+  { path }: TimelineParameters,
   lanes: ReadonlySet<Lane> | undefined,
 ): { readonly points: PointList; readonly single: boolean } {
   const whole = index.pointsIn(path);

@@ -14,7 +14,13 @@ import type { Journal } from "./journal.ts";
 import type { Kinds } from "./kinds.ts";
 import { lanePage } from "./lanes.ts";
 import { LiveIndex } from "./live-index.ts";
-import { type Question, type TimelineResource, cursorToken, placeToken, readQuestion } from "./parameters.ts";
+import {
+  type TimelineParameters,
+  type TimelineResource,
+  cursorToken,
+  placeToken,
+  parseParameters,
+} from "./parameters.ts";
 import { select } from "./selection.ts";
 import { timeText } from "./stored-event.ts";
 import { timelinePage } from "./timelines.ts";
@@ -32,12 +38,12 @@ export interface TimelineOptions {
   /** Minimum duration of watches that do not request a shorter one. */
   readonly minRequestTimeoutSeconds: number;
   /** Counts of events that were deleted or folded before they expired. */
-  readonly keeping: { evicted(): number; folded(): number };
+  readonly retention: { evicted(): number; folded(): number };
 }
 
 const version = "v1";
 const apiVersion = `${timelineGroup}/${version}`;
-const answered: ReadonlySet<string> = new Set<TimelineResource>(["timelines", "lanes", "buckets"]);
+const timelineResources: ReadonlySet<string> = new Set<TimelineResource>(["timelines", "lanes", "buckets"]);
 
 export interface ServedTimeline {
   readonly handle: PathHandler;
@@ -46,7 +52,7 @@ export interface ServedTimeline {
 }
 
 export function timeline(options: TimelineOptions): ServedTimeline {
-  const { kinds, journal, authorizer, clock, closing, keeping } = options;
+  const { kinds, journal, authorizer, clock, closing, retention } = options;
   const events = options.events.source;
   const live = new LiveIndex({
     events,
@@ -61,7 +67,7 @@ export function timeline(options: TimelineOptions): ServedTimeline {
     if (!target.isResource || target.group !== timelineGroup) return undefined;
     if (
       target.version !== version ||
-      !answered.has(target.resource) ||
+      !timelineResources.has(target.resource) ||
       target.subresource !== "" ||
       target.named
     )
@@ -71,14 +77,14 @@ export function timeline(options: TimelineOptions): ServedTimeline {
     if (call.method !== "GET" || (target.verb !== "list" && !(watching && resource === "timelines")))
       throw methodNotAllowed();
     kinds.refresh();
-    const question = readQuestion(resource, target.namespace, call.query, clock.now());
-    const access = accessOf(call, question);
-    const filter = filterFor(question, kinds, access.mayGet);
+    const parameters = parseParameters(resource, target.namespace, call.query, clock.now());
+    const access = accessOf(call, parameters);
+    const filter = filterFor(parameters, kinds, access.mayGet);
     if (watching) {
       await access.ask(kinds.groupResources());
-      return follow({ options, events, journal, kinds, live, question, filter });
+      return follow({ options, events, journal, kinds, live, parameters, filter });
     }
-    return await list(resource, call, question, filter, access);
+    return await list(resource, call, parameters, filter, access);
   };
   // Errors are reported to the first request that uses the index.
   const warm = (): void => void live.use().catch(() => undefined);
@@ -87,18 +93,18 @@ export function timeline(options: TimelineOptions): ServedTimeline {
   async function list(
     resource: TimelineResource,
     call: ApiCall,
-    question: Question,
+    parameters: TimelineParameters,
     filter: Filter,
     access: Access,
   ): Promise<Reply> {
     const { index, graph } = await live.use();
     await access.ask(kinds.resourcesOf(index.facets.all()));
     const nowMicros = clock.now() * 1000;
-    const selection = select({ index, graph, kinds, question, filter, mayGet: access.mayGet, nowMicros });
+    const selection = select({ index, graph, kinds, parameters, filter, mayGet: access.mayGet, nowMicros });
     const cursor = cursorToken({ events: events.revision(), changes: journal.sequence });
     const missing: Missing = {
-      eventsEvicted: keeping.evicted(),
-      eventsFolded: keeping.folded(),
+      eventsEvicted: retention.evicted(),
+      eventsFolded: retention.folded(),
       changesDropped: journal.dropped,
       changesSince: timeText(journal.since),
       withheld: [...index.facets.resources()].filter((each) => !access.mayGet(each)).sort(),
@@ -147,7 +153,7 @@ export function timeline(options: TimelineOptions): ServedTimeline {
     return json(answer);
   }
 
-  function accessOf(call: ApiCall, { path }: Question): Access {
+  function accessOf(call: ApiCall, { path }: TimelineParameters): Access {
     const known = new Map<string, boolean>();
     return {
       mayGet: (resource) => known.get(resource) === true,

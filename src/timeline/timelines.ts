@@ -18,19 +18,19 @@ export interface TimelinePage {
  * Maximum number of points a text search examines before it returns what it has found; the rest is another
  * page.
  */
-const mostLooks = 20_000;
+const maxExamined = 20_000;
 
 export async function timelinePage(selection: Selection, caller?: Caller): Promise<TimelinePage> {
-  const { question, kinds } = selection;
+  const { parameters, kinds } = selection;
   const slice = new TimeSlice(caller);
   const found: Point[] = [];
-  const has = textFilter(question.text);
-  const tree = question.tree ? lanesFor(selection).slice(0, question.limit) : undefined;
-  let looked = 0;
+  const has = textFilter(parameters.text);
+  const tree = parameters.tree ? lanesFor(selection).slice(0, parameters.limit) : undefined;
+  let examined = 0;
   let next: Point | undefined;
   let last: Point | undefined;
   const visit = (point: Point): boolean => {
-    if (found.length === question.limit || looked++ === mostLooks) {
+    if (found.length === parameters.limit || examined++ === maxExamined) {
       next = point;
       return true;
     }
@@ -38,7 +38,7 @@ export async function timelinePage(selection: Selection, caller?: Caller): Promi
     if (has(point, kinds)) found.push(point);
     return false;
   };
-  visitPoints(selection, visit, question.continue);
+  visitPoints(selection, visit, parameters.continue);
   const items: TimelineEntry[] = [];
   for (const point of found) {
     items.push(entryOf(point, kinds));

@@ -8,7 +8,7 @@ const verbsOf: Readonly<Record<JournalRecord["type"], readonly string[]>> = {
   Deleted: ["delete", "deletecollection", "update", "patch"],
 };
 const verbs = new Set(Object.values(verbsOf).flat());
-const mostWriters = 20_000;
+const maxWriters = 20_000;
 
 export class Writers {
   /** The last user of each verb, by resource and object. */
@@ -20,7 +20,7 @@ export class Writers {
     const name = (impersonatedUser ?? user)?.name;
     if (stage !== "ResponseComplete" || !verbs.has(verb) || !object || name === undefined || code >= 400)
       return;
-    if (this.#users.size >= mostWriters) return;
+    if (this.#users.size >= maxWriters) return;
     const place = verb === "deletecollection" ? "" : object.name;
     this.#users
       .getOrInsertComputed(keyOf(object.apiGroup, object.resource, object.namespace, place), () => new Map())

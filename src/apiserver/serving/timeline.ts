@@ -100,7 +100,7 @@ export async function openTimeline(parts: TimelineParts): Promise<OpenTimeline> 
     clock,
     closing: signal,
     minRequestTimeoutSeconds,
-    keeping,
+    retention: keeping,
   });
   return {
     paths: [handle],
