@@ -7,23 +7,23 @@ export interface Contention {
   stop(): void;
 }
 
-const lookEveryMilliseconds = 10;
+const sampleMilliseconds = 10;
 /** Usual delay of timers. */
-const ordinaryMilliseconds = 5;
+const timerJitterMilliseconds = 5;
 const bounds = [10, 50, 100, 500, 1000, Infinity];
 
 export function watchContention(now: () => number = () => performance.now()): Contention {
   const counts = bounds.map(() => ({ delays: 0, milliseconds: 0 }));
-  let expected = now() + lookEveryMilliseconds;
+  let expected = now() + sampleMilliseconds;
   const timer = setInterval(() => {
     const at = now();
     const late = at - expected;
-    expected = at + lookEveryMilliseconds;
-    if (late < ordinaryMilliseconds) return;
+    expected = at + sampleMilliseconds;
+    if (late < timerJitterMilliseconds) return;
     const found = counts[bounds.findIndex((bound) => late <= bound)]!;
     found.delays++;
     found.milliseconds += late;
-  }, lookEveryMilliseconds);
+  }, sampleMilliseconds);
   timer.unref();
   return {
     samples: () =>

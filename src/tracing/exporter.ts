@@ -29,8 +29,8 @@ export interface ExporterOptions {
 }
 
 /** As in the OpenTelemetry SDK's batch processor. */
-const mostQueued = 2048;
-const mostInBatch = 512;
+const maxQueued = 2048;
+const maxBatch = 512;
 const delayMilliseconds = 5000;
 const exportMilliseconds = 10_000;
 const closeMilliseconds = 2000;
@@ -51,8 +51,8 @@ export function spanExporter(options: ExporterOptions): SpanExporter {
   let reported = false;
 
   const send = async (deadlineMilliseconds: number): Promise<void> => {
-    const batch = queue.slice(0, mostInBatch);
-    queue = queue.slice(mostInBatch);
+    const batch = queue.slice(0, maxBatch);
+    queue = queue.slice(maxBatch);
     try {
       const bytes = encodeExport(resource, scope, batch);
       await channel.unary(exportTraces, bytes, { deadlineMilliseconds, waitForReady: true });
@@ -78,12 +78,12 @@ export function spanExporter(options: ExporterOptions): SpanExporter {
   return {
     ended: (span) => {
       if (closed) return;
-      if (queue.length >= mostQueued) {
+      if (queue.length >= maxQueued) {
         options.count?.("dropped", 1);
         return;
       }
       queue.push(span);
-      if (queue.length >= mostInBatch) flush();
+      if (queue.length >= maxBatch) flush();
       else if (!sending) cancelTimer ??= clock.after(delayMilliseconds, flush);
     },
     close: async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { encodeExport } from "./otlp.ts";
-import { Span, mostItems } from "./span.ts";
+import { Span, maxItems } from "./span.ts";
 
 type Field = readonly [number: number, value: Buffer | bigint];
 
@@ -75,9 +75,9 @@ test("spans are encoded as the OpenTelemetry protocol requires", () => {
 
 test("a span keeps a limited number of events, and counts dropped ones", () => {
   const span = new Span("busy", {}, { trace });
-  for (let at = 0; at < mostItems + 5; at++) span.event(`step ${at}`);
+  for (let at = 0; at < maxItems + 5; at++) span.event(`step ${at}`);
   span.end();
   const [encoded] = inside(inside(inside(Buffer.from(encodeExport({}, "", [span])), 1)[0]!, 2)[0]!, 2);
-  assert.equal(inside(encoded!, 11).length, mostItems);
+  assert.equal(inside(encoded!, 11).length, maxItems);
   assert.equal(number(encoded!, 12), 5n);
 });

@@ -11,7 +11,7 @@ const tag = (field: number, type: number): number => (field << 3) | type;
 const kinds = { internal: 1, server: 2, client: 3 } as const;
 const failedStatus = 2;
 /** Maximum length of an attribute value. */
-const longestValue = 4096;
+const maxValueLength = 4096;
 
 /** Encodes ended spans of one resource. */
 export function encodeExport(resource: Attributes, scope: string, spans: readonly Span[]): Uint8Array {
@@ -62,7 +62,7 @@ export function writeAttributes(writer: ProtobufWriter, field: number, attribute
 }
 
 function writeValue(writer: ProtobufWriter, value: AttributeValue): void {
-  if (typeof value === "string") return text(writer, 1, value.slice(0, longestValue));
+  if (typeof value === "string") return text(writer, 1, value.slice(0, maxValueLength));
   if (typeof value === "boolean") {
     writer.bool(value);
     writer.uint32(tag(2, varint));

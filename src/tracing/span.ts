@@ -42,7 +42,7 @@ export interface SpanOptions {
 }
 
 /** Maximum number of events and nested spans kept per span, as in the OpenTelemetry SDK. */
-export const mostItems = 128;
+export const maxItems = 128;
 
 const noOptions: SpanOptions = {};
 const nothing: readonly never[] = [];
@@ -134,7 +134,7 @@ export class Span {
 
   #add(item: SpanEvent | Span): void {
     const items = (this.#items ??= []);
-    if (items.length < mostItems) items.push(item);
+    if (items.length < maxItems) items.push(item);
     else this.dropped++;
   }
 }

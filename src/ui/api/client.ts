@@ -18,7 +18,7 @@ export const isUnreachable = (error: unknown): boolean =>
   error instanceof CallError && error.reason === unreachable;
 
 const unreachable = "Unreachable";
-const gone = (): CallError => new CallError(0, unreachable, "the server cannot be reached");
+const unreachableError = (): CallError => new CallError(0, unreachable, "the server cannot be reached");
 
 export interface Client {
   json<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T>;
@@ -51,13 +51,13 @@ export interface ClientOptions {
 export function client({
   token,
   onUnauthorized,
-  fetch: ask = fetch.bind(globalThis),
+  fetch: send = fetch.bind(globalThis),
 }: ClientOptions): Client {
   const open = async (path: string, query: Query, signal: AbortSignal | undefined, accept: string) => {
     const bearer = token();
     let reply: Response;
     try {
-      reply = await ask(pathWith(path, query), {
+      reply = await send(pathWith(path, query), {
         headers: { accept, ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }) },
         cache: "no-store",
         redirect: "error",
@@ -65,7 +65,7 @@ export function client({
       });
     } catch (error) {
       if (signal?.aborted) throw error;
-      throw gone();
+      throw unreachableError();
     }
     if (reply.ok) return reply;
     if (reply.status === 401) onUnauthorized();
@@ -98,7 +98,7 @@ async function errorOf(reply: Response): Promise<CallError> {
 }
 
 /** Maximum length of a line; this server sends no longer ones. */
-const longestLine = 16 << 20;
+const maxLineLength = 16 << 20;
 
 async function* linesOf(body: ReadableStream<Uint8Array>, signal: AbortSignal): AsyncGenerator<string> {
   const decoder = new TextDecoder();
@@ -107,13 +107,14 @@ async function* linesOf(body: ReadableStream<Uint8Array>, signal: AbortSignal): 
   try {
     for (;;) {
       const { done, value } = await reader.read().catch((error: unknown) => {
-        throw signal.aborted ? error : gone();
+        throw signal.aborted ? error : unreachableError();
       });
       if (done) break;
       rest += decoder.decode(value, { stream: true });
       const lines = rest.split("\n");
       rest = lines.pop()!;
-      if (rest.length > longestLine) throw new CallError(0, "TooLong", "a line of the response is too long");
+      if (rest.length > maxLineLength)
+        throw new CallError(0, "TooLong", "a line of the response is too long");
       yield* lines;
     }
     if (rest !== "") yield rest;

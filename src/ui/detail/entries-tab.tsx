@@ -117,7 +117,7 @@ export function EntriesTab({ selected, only, onObject }: EntriesTabProps) {
 }
 
 /** Delay after the last keystroke before a search is sent to the server. */
-const restMilliseconds = 250;
+const debounceMilliseconds = 250;
 
 function FindText({ onText }: { onText: (text: string) => void }) {
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
@@ -131,7 +131,7 @@ function FindText({ onText }: { onText: (text: string) => void }) {
       autocomplete="off"
       onInput={({ currentTarget: { value } }) => {
         clearTimeout(timer.current);
-        timer.current = setTimeout(() => onText(value.trim()), restMilliseconds);
+        timer.current = setTimeout(() => onText(value.trim()), debounceMilliseconds);
       }}
     />
   );

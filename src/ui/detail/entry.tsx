@@ -59,18 +59,18 @@ export function Entry({ entry, onObject, withDiff = false }: EntryProps) {
   );
 }
 
-const mostLines = 200;
+const maxLines = 200;
 
 function Diff({ change }: { change: NonNullable<TimelineEntry["change"]> }) {
   const lines = diffLines(change.fields ?? [], change.moreFields);
   return (
     <div class="diff" aria-label="Changed fields">
-      {lines.slice(0, mostLines).map(({ is, text }) => (
+      {lines.slice(0, maxLines).map(({ is, text }) => (
         <div class={is}>
           <LongText text={text} />
         </div>
       ))}
-      {lines.length > mostLines && <div class="note">and {lines.length - mostLines} more lines</div>}
+      {lines.length > maxLines && <div class="note">and {lines.length - maxLines} more lines</div>}
     </div>
   );
 }

@@ -8,12 +8,14 @@ export interface LogBuffer {
 
 export const emptyLog: LogBuffer = { lines: [], dropped: 0 };
 
-const mostLines = 5000;
-const longestLine = 10_000;
+const maxLines = 5000;
+const maxLineLength = 10_000;
 
 export function addLines({ lines, dropped }: LogBuffer, more: readonly string[]): LogBuffer {
-  const cutLines = more.map((line) => (line.length > longestLine ? `${line.slice(0, longestLine)}…` : line));
+  const cutLines = more.map((line) =>
+    line.length > maxLineLength ? `${line.slice(0, maxLineLength)}…` : line,
+  );
   const all = [...lines, ...cutLines];
-  const over = Math.max(0, all.length - mostLines);
+  const over = Math.max(0, all.length - maxLines);
   return { lines: over > 0 ? all.slice(over) : all, dropped: dropped + over };
 }

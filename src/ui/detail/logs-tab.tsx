@@ -55,15 +55,15 @@ function Log({ path, container, previous }: { path: string; container: string; p
     const ending = new AbortController();
     let waiting: string[] = [];
     // After a reconnect the log is read again and replaces the previous lines once the first line arrives.
-    let isAnew = false;
+    let isReconnect = false;
     const flush = (): void => {
       const lines = waiting;
       waiting = [];
       if (lines.length === 0) return;
-      const anew = isAnew;
-      isAnew = false;
+      const replaced = isReconnect;
+      isReconnect = false;
       setError(undefined);
-      setLog((before) => addLines(anew ? emptyLog : (before ?? emptyLog), lines));
+      setLog((before) => addLines(replaced ? emptyLog : (before ?? emptyLog), lines));
     };
     const timer = setInterval(flush, flushMilliseconds);
     const query = { container, tailLines, timestamps: true, ...(previous ? { previous } : { follow: true }) };
@@ -75,7 +75,7 @@ function Log({ path, container, previous }: { path: string; container: string; p
         setError(failure as CallError);
         if (isUnreachable(failure)) {
           again = setTimeout(() => void read(), retryMilliseconds);
-          isAnew = true;
+          isReconnect = true;
           return;
         }
       }

@@ -4,14 +4,14 @@ import { cut, visible } from "../text/visible.ts";
 
 interface LongTextProps {
   readonly text: string;
-  readonly most?: number;
+  readonly initialLimit?: number;
 }
 
 /** Maximum number of characters added to the page at once. */
-const atOnce = 100_000;
+const chunkSize = 100_000;
 
-export function LongText({ text, most = 600 }: LongTextProps) {
-  const [limit, setLimit] = useState(most);
+export function LongText({ text, initialLimit = 600 }: LongTextProps) {
+  const [limit, setLimit] = useState(initialLimit);
   const { text: shown, more } = cut(text, limit);
   return (
     <>
@@ -19,8 +19,8 @@ export function LongText({ text, most = 600 }: LongTextProps) {
       {more > 0 && (
         <>
           {"… "}
-          <button class="link" onClick={() => setLimit(limit + atOnce)}>
-            show {Math.min(more, atOnce).toLocaleString("en")} more characters
+          <button class="link" onClick={() => setLimit(limit + chunkSize)}>
+            show {Math.min(more, chunkSize).toLocaleString("en")} more characters
           </button>
         </>
       )}

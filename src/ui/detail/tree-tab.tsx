@@ -10,14 +10,14 @@ import { shortKind } from "../timeline/short-kind.ts";
 import { type Selected, selectedOf } from "../view/route.ts";
 import { objectQuery } from "./object-query.ts";
 
-const mostObjects = 2000;
+const maxObjects = 2000;
 const open: ReadonlySet<string> = new Set();
 
 export function TreeTab({ selected }: { selected: Selected }) {
   const { client, timeline, go } = useShell();
   const { base, query } = objectQuery(timeline, selected);
   const loaded = useLoaded(
-    (signal) => client.json<LaneList>(`${base}/lanes`, { ...query, tree: true, limit: mostObjects }, signal),
+    (signal) => client.json<LaneList>(`${base}/lanes`, { ...query, tree: true, limit: maxObjects }, signal),
     [client, base, selected],
   );
   if (loaded.is === "loading") return <Loading what="the tree" />;

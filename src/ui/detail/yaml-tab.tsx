@@ -33,7 +33,7 @@ export function YamlTab({ selected }: { selected: Selected }) {
         </label>
       </div>
       <pre class="text-view" tabIndex={0} aria-label="The object as YAML">
-        <LongText text={managed ? loaded.value : withoutManagedFields(loaded.value)} most={atFirst} />
+        <LongText text={managed ? loaded.value : withoutManagedFields(loaded.value)} initialLimit={atFirst} />
       </pre>
     </>
   );

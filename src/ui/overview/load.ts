@@ -13,7 +13,7 @@ export interface Scope {
 }
 
 const pageSize = 500;
-export const mostPods = 5000;
+export const maxPods = 5000;
 
 export interface Pods {
   readonly pods: readonly Pod[];
@@ -32,12 +32,12 @@ export async function loadPods({ client, namespace }: Scope, signal: AbortSignal
     );
     pods.push(...list.items);
     next = list.metadata.continue || undefined;
-  } while (next !== undefined && pods.length < mostPods);
+  } while (next !== undefined && pods.length < maxPods);
   return { pods, isPart: next !== undefined };
 }
 
 /** Event reasons of problems that the state of objects does not show, or only briefly. */
-const telling = [
+const warningReasons = [
   "Unhealthy",
   "Evicted",
   "Preempted",
@@ -59,7 +59,7 @@ export async function loadProblems(scope: Scope, signal: AbortSignal, now: numbe
     loadPods(scope, signal),
     client.json<Timeline>(
       `${pathOf(timeline, namespace)}/timelines`,
-      { type: "Warning", reason: telling, since: "15m", order: "newest", limit: pageSize },
+      { type: "Warning", reason: warningReasons, since: "15m", order: "newest", limit: pageSize },
       signal,
     ),
     namespace === "" ? loadNodes(scope, signal).catch(() => undefined) : undefined,
@@ -67,7 +67,7 @@ export async function loadProblems(scope: Scope, signal: AbortSignal, now: numbe
   const list = ranked([
     ...(nodes?.nodes ?? []).flatMap(nodeProblems),
     ...podProblems(pods, now),
-    ...warningProblems(warnings.items, new Set(telling)),
+    ...warningProblems(warnings.items, new Set(warningReasons)),
   ]);
   return { list, isPart };
 }

@@ -8,16 +8,16 @@ import { cut, visibleLine } from "../text/visible.ts";
 import { presetFor } from "../view/range.ts";
 import { selectedOf } from "../view/route.ts";
 import { roughSpan } from "../view/time.ts";
-import { type Problems, mostPods } from "./load.ts";
+import { type Problems, maxPods } from "./load.ts";
 import type { Problem } from "./problems.ts";
 
-const most = 50;
+const maxProblems = 50;
 
 export function ProblemList({ problems }: { problems: Loaded<Problems> }) {
   if (problems.is === "loading") return <Loading what="problems" />;
   if (problems.is === "failed") return <Failure error={problems.error} what="Current problems" />;
   const { list, isPart } = problems.value;
-  const note = isPart && `Only the first ${mostPods.toLocaleString("en")} pods were checked.`;
+  const note = isPart && `Only the first ${maxPods.toLocaleString("en")} pods were checked.`;
   if (list.length === 0)
     return (
       <div class="state">
@@ -28,12 +28,12 @@ export function ProblemList({ problems }: { problems: Loaded<Problems> }) {
     );
   return (
     <ul class="problems">
-      {list.slice(0, most).map((problem) => (
+      {list.slice(0, maxProblems).map((problem) => (
         <ProblemLine key={`${problem.object.uid}/${problem.what}`} problem={problem} />
       ))}
-      {(list.length > most || note) && (
+      {(list.length > maxProblems || note) && (
         <li class="state">
-          {list.length > most && `And ${list.length - most} more. `}
+          {list.length > maxProblems && `And ${list.length - maxProblems} more. `}
           {note}
         </li>
       )}

@@ -15,7 +15,7 @@ export interface Problem {
 const timeOf = (text: string | undefined): number => Date.parse(text ?? "") || 0;
 
 /** Waiting reasons that occur during a normal start. */
-const ordinaryWaits = new Set(["ContainerCreating", "PodInitializing", undefined]);
+const startupReasons = new Set(["ContainerCreating", "PodInitializing", undefined]);
 
 function containerProblem(pod: Pod): { what: string; why: string } | undefined {
   const all: ContainerStatus[] = [
@@ -24,7 +24,7 @@ function containerProblem(pod: Pod): { what: string; why: string } | undefined {
   ];
   for (const { name, state, lastState, restartCount } of all) {
     const waiting = state?.waiting;
-    if (!waiting || ordinaryWaits.has(waiting.reason)) continue;
+    if (!waiting || startupReasons.has(waiting.reason)) continue;
     const ended = lastState?.terminated;
     const last = ended ? `; it ended with ${ended.reason ?? "code"} ${ended.exitCode ?? ""}`.trimEnd() : "";
     const restarts = restartCount > 0 ? `, ${restartCount} restarts` : "";

@@ -91,7 +91,7 @@ const draft = (): Draft => ({
 export const everything: Query = draft();
 
 export function parseQuery(text: string): Query {
-  const words = wordsOf(text);
+  const words = splitWords(text);
   const query = draft();
   let verb = "";
   for (let at = 0; at < words.length; at++) {
@@ -162,7 +162,7 @@ const kindOf = (word: string): string => resources.get(word.toLowerCase()) ?? wo
 const capital = (value: string): string => value.charAt(0).toUpperCase() + value.slice(1);
 
 /** Splits a text into words at spaces outside of quotes. */
-function wordsOf(text: string): readonly string[] {
+function splitWords(text: string): readonly string[] {
   return (text.match(/(?:"[^"]*"|'[^']*'|\S)+/g) ?? []).map((word) =>
     word.replaceAll(/"([^"]*)"|'([^']*)'/g, "$1$2"),
   );

@@ -114,7 +114,7 @@ function useView(): [View, Shell["go"]] {
     const url = formatRoute(latest.current);
     if (how === "push") {
       if (url !== location.hash) history.pushState(null, "", url);
-    } else timer.current = setTimeout(() => history.replaceState(null, "", url), addressMilliseconds);
+    } else timer.current = setTimeout(() => history.replaceState(null, "", url), urlDelayMilliseconds);
   }, []);
   return [view, go];
 }
@@ -122,4 +122,4 @@ function useView(): [View, Shell["go"]] {
 /**
  * Browsers limit the rate of URL changes: while the range moves, the URL is updated only after this delay.
  */
-const addressMilliseconds = 250;
+const urlDelayMilliseconds = 250;

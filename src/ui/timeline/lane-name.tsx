@@ -18,7 +18,7 @@ export function LaneName({ row, at, top, isActive, isSelected, onFold, onSelect 
   const { object, depth, children, isOpen, warnings, total } = row;
   const name = visibleLine(object.name);
   const isGone = row.lane?.alive === false;
-  const said = [
+  const label = [
     `${visibleLine(object.kind)} ${name}`,
     object.namespace && `in ${visibleLine(object.namespace)}`,
     isGone && "deleted",
@@ -32,7 +32,7 @@ export function LaneName({ row, at, top, isActive, isSelected, onFold, onSelect 
       aria-level={depth + 1}
       aria-selected={isSelected}
       {...(children > 0 && { "aria-expanded": isOpen })}
-      aria-label={said.filter((part) => part).join(", ")}
+      aria-label={label.filter((part) => part).join(", ")}
       class={`lane-name${isActive ? " active" : ""}${isGone ? " gone" : ""}`}
       style={{ top: `${top}px`, "--depth": Math.min(depth, 6) }}
       title={`${visibleLine(object.kind)} ${name}`}

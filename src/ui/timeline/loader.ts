@@ -41,7 +41,7 @@ const lanePoints = 400;
 const bucketPoints = 120;
 const firstPage = 200;
 const pageSize = 5000;
-export const mostLanes = 20_000;
+export const maxLanes = 20_000;
 const quietMilliseconds = 1000;
 const retryMilliseconds = 3000;
 
@@ -80,8 +80,8 @@ export function timelineLoader({ client, onChange, now, sleep }: LoaderOptions):
       });
     if (first.metadata.continue === undefined || state.data === undefined) shown();
     let next = first.metadata.continue;
-    while (next !== undefined && lanes.length < mostLanes) {
-      const more: LaneList = await page(Math.min(pageSize, mostLanes - lanes.length), next);
+    while (next !== undefined && lanes.length < maxLanes) {
+      const more: LaneList = await page(Math.min(pageSize, maxLanes - lanes.length), next);
       lanes = [...lanes, ...more.items];
       next = more.metadata.continue;
     }

@@ -4,7 +4,7 @@ import { useShell } from "../shell/context.ts";
 import { type Loader, type TimelineState, timelineLoader } from "./loader.ts";
 import type { TimelineRequest } from "./request.ts";
 
-const restMilliseconds = 160;
+const debounceMilliseconds = 160;
 
 export function useTimeline(request: TimelineRequest): TimelineState {
   const { client, now } = useShell();
@@ -25,7 +25,7 @@ export function useTimeline(request: TimelineRequest): TimelineState {
     const show = (): void => loader.current?.show(request);
     // The first view is requested before the first paint.
     if (isFirst.current) show();
-    const timer = isFirst.current ? undefined : setTimeout(show, restMilliseconds);
+    const timer = isFirst.current ? undefined : setTimeout(show, debounceMilliseconds);
     isFirst.current = false;
     return () => clearTimeout(timer);
   }, [client, request]);

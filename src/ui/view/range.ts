@@ -10,8 +10,8 @@ export interface Ends {
   readonly to: number;
 }
 
-export const narrowest = second;
-export const widest = 30 * day;
+export const minSpan = second;
+export const maxSpan = 30 * day;
 export const presets = ["5m", "15m", "1h", "6h", "24h", "7d"] as const;
 
 /** Returns the shortest preset of at least an hour that covers this duration. */
@@ -21,7 +21,7 @@ export const presetFor = (milliseconds: number): number =>
 export const endsOf = (range: Range, now: number): Ends =>
   range.live ? { from: now - range.span, to: now } : { from: range.from, to: range.to };
 
-const bounded = (span: number): number => Math.min(widest, Math.max(narrowest, span));
+const bounded = (span: number): number => Math.min(maxSpan, Math.max(minSpan, span));
 
 /** Returns a fixed range of at least the minimum width; the ends may be given in either order. */
 export function fixed(a: number, b: number): Range {
