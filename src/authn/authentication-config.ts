@@ -35,7 +35,7 @@ export interface AuthenticationConfiguration {
   readonly anonymous?: AnonymousRule;
 }
 
-const mostIssuers = 64;
+const maxIssuers = 64;
 
 /**
  * Parses and validates the file. Throws an error naming the file and every invalid field. `reserved` are
@@ -51,7 +51,7 @@ export function parseAuthenticationConfig(
   const errors: FieldError[] = [];
   const jwt = value.jwt ?? [];
   const issuers: JwtIssuer[] = [];
-  if (jwt.length > mostIssuers) errors.push(tooMany("jwt", jwt.length, mostIssuers));
+  if (jwt.length > maxIssuers) errors.push(tooMany("jwt", jwt.length, maxIssuers));
   else {
     const seen = new Set<string>();
     jwt.forEach((each, at) => {

@@ -111,7 +111,7 @@ for (const [token, name, groups] of fileCases) {
 }
 test("unusual lines of a token file are reported with their number", () => {
   assert.deepEqual(
-    file.notes.map((note) => note.slice(0, 13)),
+    file.warnings.map((note) => note.slice(0, 13)),
     ["tokens.csv:5:", "tokens.csv:6:"],
   );
 });

@@ -105,10 +105,10 @@ export function authenticatorOf(
   { anonymous }: { readonly anonymous: boolean | ((credentials: Credentials) => boolean) },
 ): Authenticator {
   const chain = firstOf(methods);
-  const letsIn = typeof anonymous === "function" ? anonymous : () => anonymous;
+  const allowsAnonymous = typeof anonymous === "function" ? anonymous : () => anonymous;
   const admitted = (found: MaybeIdentity, credentials: Credentials): MaybeIdentity => {
     if (found) return authenticated(found);
-    return letsIn(credentials) ? anonymousIdentity : undefined;
+    return allowsAnonymous(credentials) ? anonymousIdentity : undefined;
   };
   return {
     authenticate: (credentials) => {

@@ -24,7 +24,7 @@ export function bearerToken(authorization: string | undefined): string | undefin
 }
 
 /** Reports whether more than one space follows the scheme, in which case there is no token. */
-export const isBehindSpaces = (authorization: string): boolean => /^\s*bearer {2,}[^ ]/i.test(authorization);
+export const hasExtraSpaces = (authorization: string): boolean => /^\s*bearer {2,}[^ ]/i.test(authorization);
 
 /** Returns the first identity found for the token. A token that no method recognizes is bad. */
 export function identifyToken(

@@ -52,12 +52,12 @@ const cases: [name: string, data: Record<string, string>, more: object, groups: 
 ];
 for (const [name, data, more, groups] of cases)
   test(`bootstrap tokens: ${name}`, async () => {
-    const asked: string[] = [];
+    const lookups: string[] = [];
     const method = bootstrapTokens({
       dialect,
       clock: virtualClock(now),
       secret: (wanted) => {
-        asked.push(wanted);
+        lookups.push(wanted);
         const encoded = Object.entries({ ...good, ...data }).map(([key, value]) => [
           key,
           Buffer.from(value).toString("base64"),
@@ -72,7 +72,7 @@ for (const [name, data, more, groups] of cases)
     });
     const identity = await method.identify("abcdef.0123456789abcdef", []);
     assert.deepEqual(identity?.user, groups && { name: "system:bootstrap:abcdef", groups });
-    assert.deepEqual(asked, ["bootstrap-token-abcdef"]);
+    assert.deepEqual(lookups, ["bootstrap-token-abcdef"]);
   });
 
 for (const token of [

@@ -1,7 +1,7 @@
 // Parses certificate signing requests (PKCS #10): subject, names and key.
 import { createPublicKey, verify } from "node:crypto";
 import { pemBlocks } from "#base";
-import { type DerItem, derItems, oid, oidText, plainest, sequence, set, tagged } from "./der.ts";
+import { type DerItem, derItems, oid, oidText, printableOrUtf8, sequence, set, tagged } from "./der.ts";
 
 const oids = {
   commonName: "2.5.4.3",
@@ -62,8 +62,8 @@ export function parseCertificateRequest(pem: string): CertificateRequest {
     parts
       .filter(([type]) => type !== undefined && oidText(type.content) === oid)
       .map(([, value]) => Buffer.from(value?.content ?? []).toString());
-  const asked = alternativeNamesIn(attributes);
-  const names = asked ? derItems(derItems(asked)[0]?.content ?? new Uint8Array()) : [];
+  const requestedNames = alternativeNamesIn(attributes);
+  const names = requestedNames ? derItems(derItems(requestedNames)[0]?.content ?? new Uint8Array()) : [];
   const ofKind = (tag: number): Uint8Array[] =>
     names.filter((item) => (item.tag & 0x1f) === tag).map(({ content }) => content);
   const texts = (tag: number): string[] => ofKind(tag).map((bytes) => Buffer.from(bytes).toString("latin1"));
@@ -93,7 +93,7 @@ const subjectOf = (named: (oid: string) => string[]): Uint8Array =>
     ...subjectAttributes.flatMap(([id, isMultiple]) => {
       const all = named(id);
       const values = isMultiple ? all : all.slice(-1).filter((value) => value !== "");
-      const attributes = values.map((value) => sequence(oid(id), plainest(value)));
+      const attributes = values.map((value) => sequence(oid(id), printableOrUtf8(value)));
       return attributes.length > 0 ? [set(...attributes.toSorted(Buffer.compare))] : [];
     }),
   );

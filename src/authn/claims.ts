@@ -42,8 +42,8 @@ export interface PlainMapping {
 
 export function plainMapping(plain: PlainMapping): ClaimMapping {
   const { issuer, usernameClaim, usernamePrefix, groupsClaim, groupsPrefix, requiredClaims } = plain;
-  const usual = usernameClaim === "email" ? "" : `${issuer}#`;
-  const prefix = usernamePrefix === "-" ? "" : usernamePrefix || usual;
+  const defaultPrefix = usernameClaim === "email" ? "" : `${issuer}#`;
+  const prefix = usernamePrefix === "-" ? "" : usernamePrefix || defaultPrefix;
   return {
     username: { claim: usernameClaim, prefix },
     groups: groupsClaim === "" ? undefined : { claim: groupsClaim, prefix: groupsPrefix },
@@ -67,7 +67,7 @@ export function identityOf(claims: Claims, mapping: ClaimMapping): Identity {
     ...(uid && { uid }),
   };
   for (const { key, expression } of mapping.extra ?? []) {
-    const values = during(`extra claim expression: ${expression.source}`, () =>
+    const values = withContext(`extra claim expression: ${expression.source}`, () =>
       textsOf(evaluate(expression)),
     );
     if (values.length > 0) extra[key] = values;
@@ -80,13 +80,13 @@ export function identityOf(claims: Claims, mapping: ClaimMapping): Identity {
       throw new Error(`required claim ${claim} value does not match. Got = ${found}, want = ${value}`);
   }
   const complete: User = Object.keys(extra).length > 0 ? { ...user, extra } : user;
-  during("claim validation expression", () => hold(mapping.claimRules ?? [], evaluate));
-  during("user info validation rule", () => {
+  withContext("claim validation expression", () => checkRules(mapping.claimRules ?? [], evaluate));
+  withContext("user info validation rule", () => {
     const rules = mapping.userRules ?? [];
     if (rules.length === 0) return;
     const { name: username, uid: id = "", groups } = complete;
     const bindings = { user: { username, uid: id, groups, extra: complete.extra ?? {} } };
-    hold(rules, (expression) => evaluated(expression, bindings));
+    checkRules(rules, (expression) => evaluated(expression, bindings));
   });
   return { user: complete };
 }
@@ -99,14 +99,14 @@ function evaluated({ source, program }: ClaimExpression, bindings: Readonly<Reco
   return outcome.value;
 }
 
-function hold(rules: readonly ClaimExpression[], evaluate: Evaluate): void {
+function checkRules(rules: readonly ClaimExpression[], evaluate: Evaluate): void {
   const values = rules.map(evaluate);
   rules.forEach(({ source, message = "" }, at) => {
     if (values[at] !== true) throw new Error(`validation expression '${source}' failed: ${message}`);
   });
 }
 
-function during<T>(what: string, run: () => T): T {
+function withContext<T>(what: string, run: () => T): T {
   try {
     return run();
   } catch (error) {
@@ -116,7 +116,7 @@ function during<T>(what: string, run: () => T): T {
 
 function nameOf(claims: Claims, source: ClaimSource, evaluate: Evaluate): string {
   if ("expression" in source) {
-    const name = during("username claim expression", () => {
+    const name = withContext("username claim expression", () => {
       const value = evaluate(source.expression);
       if (typeof value !== "string") throw new Error("username claim expression must return a string");
       return value;
@@ -156,7 +156,7 @@ function wrongType(value: unknown, wanted: string): string {
 
 function groupsOf(claims: Claims, source: ClaimSource, evaluate: Evaluate): readonly string[] {
   if ("expression" in source)
-    return during("group claim expression", () => textsOf(evaluate(source.expression)));
+    return withContext("group claim expression", () => textsOf(evaluate(source.expression)));
   const { claim, prefix } = source;
   const claimed = claims[claim] ?? [];
   const groups: readonly unknown[] = Array.isArray(claimed) ? claimed : [claimed];
@@ -169,7 +169,7 @@ function groupsOf(claims: Claims, source: ClaimSource, evaluate: Evaluate): read
 
 function uidOf(claims: Claims, source: ClaimSource, evaluate: Evaluate): string {
   if ("expression" in source)
-    return during("uid claim expression", () => {
+    return withContext("uid claim expression", () => {
       const value = evaluate(source.expression);
       if (typeof value !== "string") throw new Error("uid claim expression must return a string");
       return value;

@@ -7,7 +7,7 @@ import { after, test } from "node:test";
 import { createMetrics, virtualClock } from "#base";
 import { BadCredential, type Credentials } from "./authenticator.ts";
 import { clientCertificateVerifier } from "./certificate-chain.ts";
-import { certificateLives, clientCertificates } from "./client-certificate.ts";
+import { certificateExpirationMetric, clientCertificates } from "./client-certificate.ts";
 import { derItems, oidText } from "./der.ts";
 import {
   type CertificatePair,
@@ -15,7 +15,7 @@ import {
   selfSigned,
   signClient,
   signServing,
-  stillGood,
+  isPairUsable,
   writePair,
 } from "./issue.ts";
 import { requestHeaders } from "./request-header.ts";
@@ -61,7 +61,7 @@ test("the remaining validity is recorded for each request with a valid certifica
   const [metrics, clock] = [createMetrics(), virtualClock(now)];
   const method = clientCertificates(
     clientCertificateVerifier({ trust: trustBundle(root.certificate, "root"), clock }),
-    certificateLives(metrics, clock),
+    certificateExpirationMetric(metrics, clock),
   );
   for (const pair of [carol, short, short]) await method.authenticate(presents(pair));
   await assert.rejects(async () => method.authenticate(presents(mallory)));
@@ -119,13 +119,13 @@ test("a replaced bundle ends the trust, an invalid one is reported and ignored",
   const method = clientCertificates(clientCertificateVerifier({ trust, clock }));
   assert.ok(await method.authenticate(presents(carol)));
   const changes: string[] = [];
-  let told = (): void => undefined;
+  let observed = (): void => undefined;
   const stop = trust.follow(clock, 1000, (change) => {
     changes.push("changed" in change ? "changed" : (change.error as Error).message);
-    told();
+    observed();
   });
   const tick = async (): Promise<void> => {
-    const heard = new Promise<void>((resolve) => (told = resolve));
+    const heard = new Promise<void>((resolve) => (observed = resolve));
     await clock.advance(1000);
     await heard;
     await new Promise((resolve) => setImmediate(resolve));
@@ -162,10 +162,10 @@ test("a self-signed pair is its own authority and is valid until it expires", ()
   assert.ok(
     certificate.ca && certificate.verify(certificate.publicKey) && certificate.checkIssued(certificate),
   );
-  assert.equal(stillGood(pair, ["localhost"], now, 0), true);
-  assert.equal(stillGood(pair, ["localhost", "10.0.0.1"], now, 0), false);
-  assert.equal(stillGood(pair, ["localhost"], now + 366 * 86_400_000, 0), false);
-  assert.equal(stillGood({ certificate: pair.certificate, key: root.key }, [], now, 0), false);
+  assert.equal(isPairUsable(pair, ["localhost"], now, 0), true);
+  assert.equal(isPairUsable(pair, ["localhost", "10.0.0.1"], now, 0), false);
+  assert.equal(isPairUsable(pair, ["localhost"], now + 366 * 86_400_000, 0), false);
+  assert.equal(isPairUsable({ certificate: pair.certificate, key: root.key }, [], now, 0), false);
 });
 test("a certificate past 2049 keeps its year", () => {
   const pair = selfSigned({ commonName: "late" }, [], { now, days: 36_500 });

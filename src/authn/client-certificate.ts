@@ -34,8 +34,11 @@ const [hour, day] = [3600, 86_400];
  * Records the remaining validity of the certificates that clients present, so that clients that do not renew
  * theirs are noticed in time.
  */
-export function certificateLives(metrics: Metrics, clock: Clock): (verified: VerifiedCertificate) => void {
-  const left = metrics.histogram({
+export function certificateExpirationMetric(
+  metrics: Metrics,
+  clock: Clock,
+): (verified: VerifiedCertificate) => void {
+  const remaining = metrics.histogram({
     name: "apiserver_client_certificate_expiration_seconds",
     help: "How long the certificate that came with a request is still good, in seconds.",
     buckets: [
@@ -56,5 +59,5 @@ export function certificateLives(metrics: Metrics, clock: Clock): (verified: Ver
     ],
     stability: "ALPHA",
   });
-  return ({ expires }) => left.with().observe((expires - clock.now()) / 1000);
+  return ({ expires }) => remaining.with().observe((expires - clock.now()) / 1000);
 }

@@ -85,7 +85,7 @@ export const bits = (content: Uint8Array, unused = 0): Uint8Array =>
   item(0x03, Buffer.concat([Uint8Array.of(unused), content]));
 export const utf8 = (text: string): Uint8Array => item(0x0c, Buffer.from(text));
 /** Encodes text as the most restricted string type that can hold it: PrintableString or UTF8String. */
-export const plainest = (text: string): Uint8Array =>
+export const printableOrUtf8 = (text: string): Uint8Array =>
   /^[\w '()+,\-./:=?]*$/.test(text) && !text.includes("_") ? item(0x13, Buffer.from(text)) : utf8(text);
 export const bool = (value: boolean): Uint8Array => item(0x01, Uint8Array.of(value ? 0xff : 0));
 /** A context-specific tag; `constructed` if it contains further items. */

@@ -4,7 +4,7 @@ import { STATUS_CODES } from "node:http";
 import { type Dial, checkServerIdentity, connectionErrorText, connectionsBy } from "#http";
 
 const timeoutMilliseconds = 10_000;
-const largestBytes = 1024 * 1024;
+const maxBytes = 1024 * 1024;
 
 /** The server responded with an error status. */
 export class DocumentRefused extends Error {
@@ -19,7 +19,7 @@ export class DocumentRefused extends Error {
 }
 
 /** Maximum number of characters of an error response that are reported. */
-const toldCharacters = 1000;
+const maxErrorCharacters = 1000;
 
 /**
  * Returns a function that fetches documents. It does not follow redirects; any status but success is an
@@ -41,27 +41,27 @@ export function documentFetcher(
         checkServerIdentity,
         ...(dial && { createConnection: connectionsBy(dial, (given) => given) }),
       };
-      const asking = request(url, options, (answer) => {
+      const call = request(url, options, (response) => {
         const chunks: Buffer[] = [];
         let bytes = 0;
-        answer.on("data", (chunk: Buffer) => {
+        response.on("data", (chunk: Buffer) => {
           bytes += chunk.length;
-          if (bytes > largestBytes) answer.destroy(new Error(`${url} is larger than ${largestBytes} bytes`));
+          if (bytes > maxBytes) response.destroy(new Error(`${url} is larger than ${maxBytes} bytes`));
           else chunks.push(chunk);
         });
-        answer.on("error", reject);
-        answer.on("end", () => {
-          const { statusCode: code = 0 } = answer;
+        response.on("error", reject);
+        response.on("end", () => {
+          const { statusCode: code = 0 } = response;
           const body = Buffer.concat(chunks).toString();
           if (code >= 200 && code <= 226) resolve(body);
-          else reject(new DocumentRefused(code, body.slice(0, toldCharacters)));
+          else reject(new DocumentRefused(code, body.slice(0, maxErrorCharacters)));
         });
       });
       const { hostname: host, port } = new URL(url);
-      asking.on("error", (error) => {
+      call.on("error", (error) => {
         const cause = connectionErrorText(error, { host, port: Number(port || 443) });
         reject(new Error(`Get ${JSON.stringify(url)}: ${cause}`, { cause: error }));
       });
-      asking.end();
+      call.end();
     });
 }

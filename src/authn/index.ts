@@ -29,7 +29,7 @@ export {
   bearerToken,
   bearerTokens,
   identifyToken,
-  isBehindSpaces,
+  hasExtraSpaces,
   protocolsWithoutToken,
   webSocketToken,
   webSocketTokens,
@@ -54,7 +54,7 @@ export {
   requestedOrganizations,
 } from "./certificate-request.ts";
 export { createCertificateRequest } from "./create-request.ts";
-export { certificateLives, clientCertificates } from "./client-certificate.ts";
+export { certificateExpirationMetric, clientCertificates } from "./client-certificate.ts";
 export { type RequestHeaderOptions, decodeKey, extraOf, requestHeaders } from "./request-header.ts";
 export {
   type CertificatePair,
@@ -68,7 +68,7 @@ export {
   signClient,
   signRequest,
   signServing,
-  stillGood,
+  isPairUsable,
   writePair,
 } from "./issue.ts";
 export {
@@ -102,7 +102,7 @@ export {
   legacyServiceAccountTokens,
   serviceAccountTokens,
 } from "./service-account.ts";
-export { type TokenRequestAnswer, type TokenRequestOptions, answerTokenRequest } from "./token-request.ts";
+export { type TokenRequestResponse, type TokenRequestOptions, serveTokenRequest } from "./token-request.ts";
 export { type SelfSubjectReview, reviewSelf, reviewToken, userInfo } from "./reviews.ts";
 export { bootstrapTokens } from "./bootstrap-token.ts";
 export { documentFetcher } from "./fetch-document.ts";

@@ -53,7 +53,7 @@ export interface Validity {
 export type ServingNames = readonly string[];
 
 const day = 86_400_000;
-const early = 300_000;
+const backdateMilliseconds = 300_000;
 const oids = {
   commonName: oid("2.5.4.3"),
   organization: oid("2.5.4.10"),
@@ -77,9 +77,9 @@ const isNoAuthority = extension(oids.basicConstraints, true, sequence());
 export function createAuthority(
   subject: Subject,
   validity: Validity,
-  higher?: CertificatePair,
+  parent?: CertificatePair,
 ): CertificatePair {
-  return issue(subject, validity, higher, [
+  return issue(subject, validity, parent, [
     isAuthority,
     extension(oids.keyUsage, true, signatureAndAuthority),
   ]);
@@ -197,7 +197,12 @@ export function writePair(pair: CertificatePair, certificateFile: string, keyFil
  * Reports whether a pair can be used for serving: the key belongs to the certificate, which stays valid for
  * `margin` milliseconds and covers every name.
  */
-export function stillGood(pair: CertificatePair, names: ServingNames, now: number, margin: number): boolean {
+export function isPairUsable(
+  pair: CertificatePair,
+  names: ServingNames,
+  now: number,
+  margin: number,
+): boolean {
   try {
     const certificate = new X509Certificate(pair.certificate);
     return (
@@ -253,7 +258,7 @@ function issue(
   const issuer = authority
     ? issuerOf(authority)
     : { key: privateKey, name: nameOf(subject), keyId: keyIdOf(publicBytes) };
-  const validity = { notBefore: now - early, notAfter: now + days * day };
+  const validity = { notBefore: now - backdateMilliseconds, notAfter: now + days * day };
   const keys = [extension(oids.subjectKey, false, octets(keyIdOf(publicBytes))), authorityKey(issuer)];
   return {
     certificate: signed(nameOf(subject), publicBytes, issuer, validity, [...extensions, ...keys]),

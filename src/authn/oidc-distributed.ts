@@ -36,7 +36,7 @@ export async function distributedClaim(
   if (!endpoint.startsWith("https://"))
     throw new Error(`the source of the claim ${claim} is not an https URL`);
   const token = typeof accessToken === "string" && accessToken !== "" ? accessToken : undefined;
-  const text = await saying(`while getting distributed claim ${JSON.stringify(claim)}`, () =>
+  const text = await withContext(`while getting distributed claim ${JSON.stringify(claim)}`, () =>
     fetch(endpoint, token).catch((error: unknown) => {
       if (!(error instanceof DocumentRefused)) throw error;
       throw new Error(`error while getting distributed claim JWT: ${error.status}`, { cause: error });
@@ -47,7 +47,7 @@ export async function distributedClaim(
     throw new Error(
       `getting untrusted issuer from endpoint ${endpoint} failed for claim ${JSON.stringify(claim)}: malformed token`,
     );
-  const fetched = await saying("verify distributed claim token", () => verify(text.trim(), issuer), {
+  const fetched = await withContext("verify distributed claim token", () => verify(text.trim(), issuer), {
     unless: `verifying untrusted issuer ${issuer} failed: verifier not initialized for issuer: ${JSON.stringify(issuer)}`,
   });
   if (fetched[claim] === undefined)
@@ -58,7 +58,7 @@ export async function distributedClaim(
 }
 
 /** Prefixes errors with `what`; `unless` replaces the error if the issuer's keys are not available yet. */
-async function saying<T>(
+async function withContext<T>(
   what: string,
   run: () => Promise<T>,
   { unless }: { readonly unless?: string } = {},

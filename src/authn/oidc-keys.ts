@@ -40,7 +40,7 @@ export function providerKeys({ issuer, discoveryUrl, clock, fetch }: ProviderKey
   let keys: readonly JsonWebKeyEntry[] | undefined;
   let address: string | undefined;
   let fetching: Promise<void> | undefined;
-  let restUntil = -Infinity;
+  let nextFetch = -Infinity;
   let failure: Error | undefined;
 
   const load = async (): Promise<void> => {
@@ -48,14 +48,14 @@ export function providerKeys({ issuer, discoveryUrl, clock, fetch }: ProviderKey
     keys = await fetchedKeys(address, fetch);
   };
   const refresh = (): Promise<void> => {
-    if (clock.now() < restUntil) return Promise.resolve();
+    if (clock.now() < nextFetch) return Promise.resolve();
     return (fetching ??= load()
       .then(
         () => (failure = undefined),
         (error: Error) => void (failure = error),
       )
       .then(() => {
-        restUntil = clock.now() + pauseMilliseconds;
+        nextFetch = clock.now() + pauseMilliseconds;
       })
       .finally(() => (fetching = undefined)));
   };
@@ -92,28 +92,28 @@ async function fetchedKeys(
     text = await fetch(address);
   } catch (error) {
     const { message } = error as Error;
-    const told = error instanceof DocumentRefused ? `: ${message.replace(":", "")}` : ` ${message}`;
-    throw new Error(`oidc: get keys failed${told}`, { cause: error });
+    const detail = error instanceof DocumentRefused ? `: ${message.replace(":", "")}` : ` ${message}`;
+    throw new Error(`oidc: get keys failed${detail}`, { cause: error });
   }
   const { keys = [] } = documentOf(
     text,
     "oidc: failed to decode keys",
-    ` ${text.slice(0, toldCharacters)}`,
+    ` ${text.slice(0, maxErrorCharacters)}`,
   ) as { keys?: unknown };
   if (!Array.isArray(keys)) throw new Error(`oidc: failed to decode keys: ${address} holds no keys`);
   return keys.filter(isKey);
 }
 
 /** Maximum number of characters of an invalid document that are reported. */
-const toldCharacters = 1000;
+const maxErrorCharacters = 1000;
 
-function documentOf(text: string, failing: string, told = ""): object {
+function documentOf(text: string, failing: string, detail = ""): object {
   try {
     return parseJson(text).value ?? {};
   } catch (error) {
     const { message } = error as Error;
     throw new Error(
-      `${failing}: got Content-Type = application/json, but could not unmarshal as JSON: ${message}${told}`,
+      `${failing}: got Content-Type = application/json, but could not unmarshal as JSON: ${message}${detail}`,
       { cause: error },
     );
   }
@@ -132,10 +132,10 @@ async function discovered(
 ): Promise<string> {
   const url = discoveryUrl ?? `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
   const found = documentOf(await fetch(url), "oidc: failed to decode provider discovery object");
-  const { issuer: said = "", jwks_uri: address } = found as { issuer?: unknown; jwks_uri?: unknown };
-  if (said !== issuer)
+  const { issuer: foundIssuer = "", jwks_uri: address } = found as { issuer?: unknown; jwks_uri?: unknown };
+  if (foundIssuer !== issuer)
     throw new Error(
-      `oidc: issuer did not match the issuer returned by provider, expected ${JSON.stringify(issuer)} got ${JSON.stringify(said)}`,
+      `oidc: issuer did not match the issuer returned by provider, expected ${JSON.stringify(issuer)} got ${JSON.stringify(foundIssuer)}`,
     );
   if (typeof address !== "string" || !/^https?:\/\//.test(address))
     throw new Error(`${url} names no jwks_uri`);

@@ -21,12 +21,12 @@ export interface ParsedToken {
   readonly notBefore: number | undefined;
 }
 
-const longestToken = 64 * 1024;
+const maxTokenLength = 64 * 1024;
 
 /** Returns the issuer of an unverified token, or undefined if it is not an identity token. */
 export function issuerOf(token: string): string | undefined {
   const parts = token.split(".");
-  if (parts.length !== 3 || token.length > longestToken) return undefined;
+  if (parts.length !== 3 || token.length > maxTokenLength) return undefined;
   try {
     return textField(recordOf(jsonOf(decoded(parts[1]!)), "struct"), "iss");
   } catch {
@@ -97,11 +97,11 @@ const headerTexts: readonly [name: string, called: string][] = [
 
 function headerOf(text: string): TokenHeader {
   const header = text === "" ? {} : recordOf(jsonOf(text), "jose.rawHeader");
-  for (const [name, called] of headerTexts) {
+  for (const [name, label] of headerTexts) {
     const value = header[name] ?? "";
     if (typeof value !== "string")
       throw new Error(
-        `failed to unmarshal ${called}: ${cannot(value, "value of type string")}: ${JSON.stringify(JSON.stringify(value))}`,
+        `failed to unmarshal ${label}: ${cannot(value, "value of type string")}: ${JSON.stringify(JSON.stringify(value))}`,
       );
   }
   const { alg, kid, b64 } = header as { alg?: string | null; kid?: string | null; b64?: unknown };
@@ -215,9 +215,9 @@ function sourcesOf(value: unknown): Claims {
   for (const source of Object.values(value as Claims)) {
     if (source === null) continue;
     if (jsonKind(source) !== "object") throw new Error(cannot(source, `${field} oidc.claimSource`));
-    for (const [name, said] of Object.entries(source as Claims))
+    for (const [name, claimed] of Object.entries(source as Claims))
       if (/^(?:endpoint|access_token)$/i.test(name))
-        textOf(said, `claimSource._claim_sources.${name.toLowerCase()}`);
+        textOf(claimed, `claimSource._claim_sources.${name.toLowerCase()}`);
   }
   return value as Claims;
 }

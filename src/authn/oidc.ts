@@ -43,9 +43,9 @@ function issuerMethod(options: OidcOptions): (token: string) => Promise<Identity
   const groupsClaim = mapping.groups && "claim" in mapping.groups ? mapping.groups.claim : "";
   return async (token) => {
     try {
-      let claims = await during("verify token", () => verify(token, issuer));
+      let claims = await withContext("verify token", () => verify(token, issuer));
       if (groupsClaim !== "")
-        claims = await during("could not expand distributed claims", () =>
+        claims = await withContext("could not expand distributed claims", () =>
           distributedClaim(claims, groupsClaim, { fetch, verify, issuerOf }),
         );
       return identityOf(claims, mapping);
@@ -56,7 +56,7 @@ function issuerMethod(options: OidcOptions): (token: string) => Promise<Identity
 }
 
 /** Prefixes errors with the operation, except for errors during initialization. */
-async function during<T>(what: string, run: () => Promise<T>): Promise<T> {
+async function withContext<T>(what: string, run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {
@@ -66,14 +66,14 @@ async function during<T>(what: string, run: () => Promise<T>): Promise<T> {
 }
 
 /** Maximum number of cached key sets: sources of distributed claims have their own issuers. */
-const mostIssuers = 16;
+const maxIssuers = 16;
 
 function memoizedKeys({ clock, fetch, ...own }: OidcOptions): (issuer: string) => ProviderKeys {
   const known = new Map<string, ProviderKeys>();
   return (issuer) => {
     let keys = known.get(issuer);
     if (!keys) {
-      if (known.size >= mostIssuers) throw new Error("claims come from too many issuers");
+      if (known.size >= maxIssuers) throw new Error("claims come from too many issuers");
       keys = providerKeys({
         issuer,
         discoveryUrl: issuer === own.issuer ? own.discoveryUrl : undefined,

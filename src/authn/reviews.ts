@@ -25,10 +25,10 @@ export async function reviewToken(
 ): Promise<TokenReview> {
   const { token, audiences } = review.spec;
   if (!token) throw badRequest("token is required for TokenReview in authentication");
-  const asked = audiences?.length ? audiences : ownAudiences;
+  const requested = audiences?.length ? audiences : ownAudiences;
   try {
     // Parsed as in an Authorization header: the token ends at a space.
-    const identity = await identifyToken(methods, bearerToken(`Bearer ${token}`) ?? token, asked);
+    const identity = await identifyToken(methods, bearerToken(`Bearer ${token}`) ?? token, requested);
     return {
       ...review,
       status: {

@@ -11,7 +11,7 @@ import { reviewSelf, reviewToken } from "./reviews.ts";
 import { type StoredObject, legacyServiceAccountTokens, serviceAccountTokens } from "./service-account.ts";
 import { type TokenKey, signingKeyOf, verificationKeysOf } from "./service-account-keys.ts";
 import { type TokenContents, issueServiceAccountToken, openIdDocuments } from "./service-account-token.ts";
-import { answerTokenRequest } from "./token-request.ts";
+import { serveTokenRequest } from "./token-request.ts";
 
 const dialect = dialects.orch;
 const now = Date.UTC(2027, 0, 1);
@@ -273,7 +273,7 @@ const answer = (
   name = "robot",
   more: { maximumSeconds?: number; extend?: boolean } = {},
 ) =>
-  answerTokenRequest(
+  serveTokenRequest(
     {
       issuer: { issuer: issuerName, key: ec, dialect },
       objects: world().objects,

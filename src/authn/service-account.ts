@@ -31,13 +31,13 @@ export interface StoredObject {
   /** Of a pod. */
   readonly spec?: { readonly serviceAccountName?: string | undefined } | undefined;
 }
-type Looked = StoredObject | undefined | Promise<StoredObject | undefined>;
+type LookupResult = StoredObject | undefined | Promise<StoredObject | undefined>;
 
 /** Looks up the objects that tokens refer to. */
 export interface TokenObjects {
-  serviceAccount(namespace: string, name: string): Looked;
-  pod(namespace: string, name: string): Looked;
-  secret(namespace: string, name: string): Looked;
+  serviceAccount(namespace: string, name: string): LookupResult;
+  pod(namespace: string, name: string): LookupResult;
+  secret(namespace: string, name: string): LookupResult;
 }
 
 export interface ServiceAccountTokenOptions {
@@ -48,7 +48,7 @@ export interface ServiceAccountTokenOptions {
   readonly clock: Clock;
   readonly dialect: Dialect;
   /** Maximum number of cached verified tokens. */
-  readonly remember?: number;
+  readonly cacheSize?: number;
   readonly observer?: TokenObserver | undefined;
 }
 
@@ -57,7 +57,7 @@ export interface TokenObserver {
   /** A service account token was accepted: from a secret, past its renewal time, or valid. */
   used(kind: "legacy" | "stale" | "valid"): void;
   /** A token was found in the cache. */
-  known(): void;
+  cached(): void;
   /** Runs the verification of a token that is not cached. */
   verify<T>(run: () => Promise<T>): Promise<T>;
 }
@@ -79,7 +79,7 @@ interface Verified {
 
 /** Clock skew tolerance in seconds, which also delays the effect of deletions. */
 const leeway = 60;
-const differentAudiences = 32;
+const maxAudienceSets = 32;
 
 /** Tokens issued by this server or another trusted issuer through the TokenRequest API. */
 export function serviceAccountTokens(
@@ -95,7 +95,7 @@ export function serviceAccountTokens(
     const name = serviceaccount?.name ?? "";
     const account = await objects.serviceAccount(namespace, name);
     if (!account) throw new BadCredential(`service account ${namespace}/${name} not found`);
-    if (goneFor(account, seconds))
+    if (isDeleted(account, seconds))
       throw new BadCredential(`service account ${namespace}/${name} has been deleted`);
     if (account.metadata.uid !== serviceaccount?.uid)
       throw new BadCredential(`service account ${namespace}/${name} is not the one the token was issued for`);
@@ -114,11 +114,11 @@ export function serviceAccountTokens(
         [dialect.names.audit.staleToken]: `subject: ${claims.sub}, seconds after warning threshold: ${stale}`,
       };
       return {
-        ...remembered(verified, audiences, () => userOf(namespace, name, account, extra)),
+        ...cachedIdentity(verified, audiences, () => userOf(namespace, name, account, extra)),
         annotations,
       };
     }
-    return remembered(verified, audiences, () => userOf(namespace, name, account, extra));
+    return cachedIdentity(verified, audiences, () => userOf(namespace, name, account, extra));
   });
 }
 
@@ -183,7 +183,7 @@ export function legacyServiceAccountTokens(options: LegacyTokenOptions): TokenMe
       }
     }
     options.observer?.used("legacy");
-    const identity = remembered(verified, audiences, () => userOf(namespace, name, account), {
+    const identity = cachedIdentity(verified, audiences, () => userOf(namespace, name, account), {
       annotations: { [dialect.names.audit.legacyToken]: subject },
     });
     return warnings.length ? { ...identity, warnings } : identity;
@@ -201,11 +201,11 @@ function issuedBy(
 ): TokenMethod {
   const verify = signatures(new Set(issuers), options);
   return {
-    identify: async (token, asked) => {
+    identify: async (token, requested) => {
       const verified = await verify(token);
       return (
         verified &&
-        (await identify(verified, sharedAudiences(verified.claims, asked, options.audiences), token))
+        (await identify(verified, sharedAudiences(verified.claims, requested, options.audiences), token))
       );
     },
   };
@@ -216,15 +216,15 @@ function issuedBy(
  */
 function signatures(
   issuers: ReadonlySet<string>,
-  { keys, observer, remember = 4096 }: ServiceAccountTokenOptions,
+  { keys, observer, cacheSize = 4096 }: ServiceAccountTokenOptions,
 ): (token: string) => Promise<Verified | undefined> {
   // The cache allocates its memory when created, which a server without such tokens does not need.
-  let known: LRUCache<string, Verified> | undefined;
+  let cached: LRUCache<string, Verified> | undefined;
   return async (token) => {
     const key = hash("sha256", token, "base64");
-    const before = known?.get(key);
+    const before = cached?.get(key);
     if (before) {
-      observer?.known();
+      observer?.cached();
       return before;
     }
     const [, payload = "", ...rest] = token.split(".");
@@ -233,8 +233,8 @@ function signatures(
     const check = (): Promise<Claims> => verifiedClaims(token, keys);
     const claims = await (observer ? observer.verify(check) : check());
     const verified: Verified = { claims, identities: new Map() };
-    known ??= new LRUCache({ max: remember });
-    known.set(key, verified);
+    cached ??= new LRUCache({ max: cacheSize });
+    cached.set(key, verified);
     return verified;
   };
 }
@@ -267,12 +267,12 @@ function parseJson(encoded: string): Claims | undefined {
   }
 }
 
-function sharedAudiences(claims: Claims, asked: readonly string[], own: readonly string[]): string[] {
+function sharedAudiences(claims: Claims, requested: readonly string[], own: readonly string[]): string[] {
   const named = claims.aud === undefined ? [] : [claims.aud].flat();
   const ofToken = named.length ? named : own;
-  const target = asked.length ? asked : own;
-  const known = new Set(ofToken);
-  const shared = target.filter((audience) => known.has(audience));
+  const target = requested.length ? requested : own;
+  const cached = new Set(ofToken);
+  const shared = target.filter((audience) => cached.has(audience));
   if (!shared.length && own.length)
     throw new BadCredential(
       `token audiences ${quoted(ofToken)} is invalid for the target audiences ${quoted(target)}`,
@@ -290,11 +290,11 @@ function checkTimes({ exp, nbf, iat }: Claims, seconds: number): void {
 }
 
 function checkBound(object: StoredObject | undefined, ref: Partial<TokenRef>, seconds: number): void {
-  if (!object || goneFor(object, seconds) || object.metadata.uid !== ref.uid)
+  if (!object || isDeleted(object, seconds) || object.metadata.uid !== ref.uid)
     throw new BadCredential("service account token has been invalidated");
 }
 
-const goneFor = ({ metadata: { deletionTimestamp } }: StoredObject, seconds: number): boolean =>
+const isDeleted = ({ metadata: { deletionTimestamp } }: StoredObject, seconds: number): boolean =>
   Boolean(deletionTimestamp) && Date.parse(deletionTimestamp!) / 1000 < seconds - leeway;
 
 const userOf = (
@@ -309,7 +309,7 @@ const userOf = (
   ...(extra && { extra }),
 });
 
-function remembered(
+function cachedIdentity(
   { identities }: Verified,
   audiences: readonly string[],
   user: () => User,
@@ -318,7 +318,7 @@ function remembered(
   const key = audiences.join("\n");
   let identity = identities.get(key);
   if (!identity) {
-    if (identities.size >= differentAudiences) identities.clear();
+    if (identities.size >= maxAudienceSets) identities.clear();
     identities.set(key, (identity = { user: user(), ...(audiences.length && { audiences }), ...more }));
   }
   return identity;

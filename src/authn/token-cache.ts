@@ -14,12 +14,12 @@ export interface TokenCacheOptions {
   readonly observer?: TokenObserver | undefined;
 }
 
-interface Kept {
+interface CachedResult {
   readonly identity: Identity | undefined;
   readonly until: number;
 }
 
-const mostKept = 32 * 1024;
+const maxCached = 32 * 1024;
 
 /**
  * Caches the results of a method. Errors are never cached; concurrent requests with the same token share one
@@ -27,16 +27,16 @@ const mostKept = 32 * 1024;
  */
 export function cachedTokens(method: TokenMethod, options: TokenCacheOptions): TokenMethod {
   const { clock, successMilliseconds, failureMilliseconds } = options;
-  // Tokens themselves are not stored, only their HMAC with a secret of this process.
+  // Tokens themselves are not stored, only a hash keyed with a secret of this process.
   const secret = randomBytes(32);
-  const kept = new Map<string, Kept>();
-  const asked = new Map<string, Promise<Identity | undefined>>();
-  const keep = (id: string, identity: Identity | undefined): void => {
+  const cache = new Map<string, CachedResult>();
+  const pending = new Map<string, Promise<Identity | undefined>>();
+  const store = (id: string, identity: Identity | undefined): void => {
     const milliseconds = identity ? successMilliseconds : failureMilliseconds;
     if (milliseconds <= 0) return;
-    kept.delete(id);
-    kept.set(id, { identity, until: clock.now() + milliseconds });
-    if (kept.size > mostKept) kept.delete(kept.keys().next().value!);
+    cache.delete(id);
+    cache.set(id, { identity, until: clock.now() + milliseconds });
+    if (cache.size > maxCached) cache.delete(cache.keys().next().value!);
   };
   return {
     identify: (token, audiences) => {
@@ -45,23 +45,23 @@ export function cachedTokens(method: TokenMethod, options: TokenCacheOptions): T
         .update(`${token.length}:${token}`)
         .update(audiences.map((audience) => `${audience.length}:${audience}`).join(""))
         .digest("base64");
-      const known = kept.get(id);
+      const known = cache.get(id);
       if (known && known.until > clock.now()) {
-        options.observer?.known();
+        options.observer?.cached();
         return known.identity;
       }
-      let asking = asked.get(id);
-      if (!asking) {
+      let request = pending.get(id);
+      if (!request) {
         const ask = async (): Promise<Identity | undefined> => await method.identify(token, audiences);
-        asking = (options.observer ? options.observer.verify(ask) : ask())
+        request = (options.observer ? options.observer.verify(ask) : ask())
           .then((identity) => {
-            keep(id, identity);
+            store(id, identity);
             return identity;
           })
-          .finally(() => asked.delete(id));
-        asked.set(id, asking);
+          .finally(() => pending.delete(id));
+        pending.set(id, request);
       }
-      return asking;
+      return request;
     },
   };
 }

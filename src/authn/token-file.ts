@@ -6,7 +6,7 @@ import type { Identity } from "./user.ts";
 
 export interface TokenFile extends TokenMethod {
   /** Warnings about empty and repeated tokens. */
-  readonly notes: readonly string[];
+  readonly warnings: readonly string[];
 }
 
 /** Reads a token file. Throws an error with file and line if it is malformed. */
@@ -14,7 +14,7 @@ export const tokenFile = (file: string): TokenFile => parseTokenFile(readFileSyn
 
 export function parseTokenFile(text: string, file: string): TokenFile {
   const identities = new Map<string, Identity>();
-  const notes: string[] = [];
+  const warnings: string[] = [];
   for (const { line, fields } of csvRecords(text, file)) {
     const [token = "", name = "", uid = "", groups] = fields;
     if (fields.length < 3)
@@ -22,16 +22,16 @@ export function parseTokenFile(text: string, file: string): TokenFile {
         `${file}:${line}: a token line needs at least 3 columns (token, user name, user uid), found ${fields.length}`,
       );
     if (token === "") {
-      notes.push(`${file}:${line}: the token is empty, the line is ignored`);
+      warnings.push(`${file}:${line}: the token is empty, the line is ignored`);
       continue;
     }
     if (identities.has(token))
-      notes.push(`${file}:${line}: the token was given before, this line replaces that one`);
+      warnings.push(`${file}:${line}: the token was given before, this line replaces that one`);
     identities.set(token, {
       user: { name, ...(uid && { uid }), groups: groups === undefined ? [] : groups.split(",") },
     });
   }
-  return { notes, identify: (token) => identities.get(token) };
+  return { warnings, identify: (token) => identities.get(token) };
 }
 
 interface CsvRecord {

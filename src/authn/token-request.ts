@@ -26,7 +26,7 @@ interface Admission {
   validate(draft: TokenRequest): Promise<void>;
 }
 
-export interface TokenRequestAnswer {
+export interface TokenRequestResponse {
   readonly body: TokenRequest;
   readonly warnings: readonly string[];
 }
@@ -34,19 +34,19 @@ export interface TokenRequestAnswer {
 /** The lifetime that agents request for every pod; only this exact value is extended. */
 const mountedTokenSeconds = 3607;
 const extendedSeconds = 365 * 24 * 3600;
-const shortestSeconds = 600;
-const longestSeconds = 2 ** 32;
+const minSeconds = 600;
+const maxSeconds = 2 ** 32;
 
 /**
  * Serves a token request. `request` has been decoded and defaulted; `namespace` and `name` are those of the
  * path. Mutating admission runs before validation, validating admission after it.
  */
-export async function answerTokenRequest(
+export async function serveTokenRequest(
   options: TokenRequestOptions,
   request: TokenRequest,
   target: { readonly namespace: string; readonly name: string; readonly now: number },
   admission: Admission = { mutate: async () => undefined, validate: async () => undefined },
-): Promise<TokenRequestAnswer> {
+): Promise<TokenRequestResponse> {
   const { namespace, name, now } = target;
   await admission.mutate(request);
   const kind = {
@@ -69,11 +69,11 @@ export async function answerTokenRequest(
     metadata: { ...given, name, namespace, creationTimestamp: timestamp(now) },
     spec: { ...request.spec, audiences, expirationSeconds: seconds },
   };
-  if (seconds < shortestSeconds)
+  if (seconds < minSeconds)
     throw invalid(kind, "", [
       invalidValue("spec.expirationSeconds", seconds, "may not specify a duration less than 10 minutes"),
     ]);
-  if (seconds > longestSeconds)
+  if (seconds > maxSeconds)
     throw invalid(kind, "", [
       invalidValue("spec.expirationSeconds", seconds, "may not specify a duration larger than 2^32 seconds"),
     ]);

@@ -18,7 +18,7 @@ interface Policy {
 
 export interface AbacAuthorizer extends Authorizer {
   /** Warnings about the file. */
-  readonly notes: readonly string[];
+  readonly warnings: readonly string[];
 }
 
 const allowed: Decision = { verdict: "allow", reason: "" };
@@ -30,18 +30,18 @@ export const abacAuthorizer = (file: string, dialect: Dialect): AbacAuthorizer =
   parseAbac(readFileSync(file, "utf8"), file, dialect);
 
 export function parseAbac(text: string, file: string, dialect: Dialect): AbacAuthorizer {
-  const notes: string[] = [];
+  const warnings: string[] = [];
   const policies = text.split("\n").flatMap((line, index): Policy[] => {
     const trimmed = line.trim();
     if (trimmed === "" || trimmed.startsWith("#")) return [];
-    return [policyOf(trimmed, `${file}:${index + 1}`, dialect, notes)];
+    return [policyOf(trimmed, `${file}:${index + 1}`, dialect, warnings)];
   });
   return {
-    notes,
+    warnings,
     decide: (attributes) => (policies.some((policy) => allows(policy, attributes)) ? allowed : unmatched),
     rulesFor: (user, namespace) => {
       const own = policies.filter(
-        (policy) => concerns(policy, user) && (policy.namespace === "*" || policy.namespace === namespace),
+        (policy) => matchesUser(policy, user) && (policy.namespace === "*" || policy.namespace === namespace),
       );
       const verbs = (policy: Policy): string[] => (policy.readonly ? readVerbs : ["*"]);
       return {
@@ -61,12 +61,12 @@ export function parseAbac(text: string, file: string, dialect: Dialect): AbacAut
   };
 }
 
-function policyOf(line: string, place: string, dialect: Dialect, notes: string[]): Policy {
+function policyOf(line: string, place: string, dialect: Dialect, warnings: string[]): Policy {
   const parsed = objectOf(line, place);
   const { apiVersion, kind } = parsed;
   const expected = `${dialect.names.abacGroup}/v1beta1`;
   if (apiVersion === undefined && kind === undefined) {
-    notes.push(
+    warnings.push(
       `${place}: the policy has no version; write {"apiVersion":"${expected}","kind":"Policy","spec":{…}}`,
     );
     return unversioned(fieldsOf(parsed, ["user", "group", "readonly", "resource", "namespace"], place, ""));
@@ -144,13 +144,13 @@ function unversioned(policy: Policy): Policy {
 const authenticatedOnly = (policy: Policy): Policy =>
   policy.user === "*" || policy.group === "*" ? { ...policy, user: "", group: authenticatedGroup } : policy;
 
-function concerns({ user, group }: Policy, { name, groups }: User): boolean {
+function matchesUser({ user, group }: Policy, { name, groups }: User): boolean {
   if (user === "" && group === "") return false;
   return (user === "" || user === name) && (group === "" || groups.includes(group));
 }
 
 function allows(policy: Policy, { user, verb, resource, path = "" }: Attributes): boolean {
-  if (!concerns(policy, user) || (policy.readonly && !readVerbs.includes(verb))) return false;
+  if (!matchesUser(policy, user) || (policy.readonly && !readVerbs.includes(verb))) return false;
   const fits = (pattern: string, value: string): boolean => pattern === "*" || pattern === value;
   if (resource)
     return (

@@ -101,23 +101,23 @@ interface ReadingContext {
   readonly errors: FieldError[];
 }
 
-const usualAuthorizedMilliseconds = 300_000;
-const usualUnauthorizedMilliseconds = 30_000;
-const longestTimeoutMilliseconds = 30_000;
+const defaultAuthorizedMilliseconds = 300_000;
+const defaultUnauthorizedMilliseconds = 30_000;
+const maxTimeoutMilliseconds = 30_000;
 
 function webhookOf(webhook: WebhookAuthorizerConfig, path: string, context: ReadingContext): WebhookSettings {
   const { errors } = context;
   const timeout = millisecondsOf(webhook.timeout, 0);
   if (timeout === 0) errors.push(required(`${path}.timeout`));
-  else if (timeout < 0 || timeout > longestTimeoutMilliseconds)
+  else if (timeout < 0 || timeout > maxTimeoutMilliseconds)
     errors.push(invalidValue(`${path}.timeout`, webhook.timeout, "must be > 0s and <= 30s"));
-  const kept = (field: "authorizedTTL" | "unauthorizedTTL", usual: number): number => {
-    const milliseconds = millisecondsOf(webhook[field], usual);
+  const kept = (field: "authorizedTTL" | "unauthorizedTTL", fallback: number): number => {
+    const milliseconds = millisecondsOf(webhook[field], fallback);
     if (milliseconds < 0) errors.push(invalidValue(`${path}.${field}`, webhook[field], "must be > 0s"));
     return milliseconds;
   };
-  const authorizedMilliseconds = kept("authorizedTTL", usualAuthorizedMilliseconds);
-  const unauthorizedMilliseconds = kept("unauthorizedTTL", usualUnauthorizedMilliseconds);
+  const authorizedMilliseconds = kept("authorizedTTL", defaultAuthorizedMilliseconds);
+  const unauthorizedMilliseconds = kept("unauthorizedTTL", defaultUnauthorizedMilliseconds);
   const version = chosen(webhook.subjectAccessReviewVersion, ["v1", "v1beta1"], {
     path: `${path}.subjectAccessReviewVersion`,
     errors,
@@ -145,8 +145,8 @@ function webhookOf(webhook: WebhookAuthorizerConfig, path: string, context: Read
 }
 
 /** Parses a duration; absent or zero means the default. */
-const millisecondsOf = (text: string | undefined, usual: number): number =>
-  durationMillis(text ?? "0s") || usual;
+const millisecondsOf = (text: string | undefined, fallback: number): number =>
+  durationMillis(text ?? "0s") || fallback;
 
 function chosen<const T extends string>(
   value: string,

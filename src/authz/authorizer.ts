@@ -157,13 +157,13 @@ function combined(decisions: readonly Decision[]): Decision {
 
 const markup: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
 /** Escapes text chosen by a client, so that no browser interprets it as HTML. */
-export const withoutMarkup = (text: string): string =>
+export const escapeMarkup = (text: string): string =>
   text.replace(/[&<>]/g, (character) => markup[character]!);
 
 /** Returns the 403 error for an action that was not allowed. */
 export function forbiddenError(attributes: Attributes, reason: string): ApiError {
   const { resource } = attributes;
-  const message = withoutMarkup(describe(attributes));
+  const message = escapeMarkup(describe(attributes));
   return forbidden(
     { group: resource?.group ?? "", resource: resource?.resource ?? "" },
     resource?.name ?? "",

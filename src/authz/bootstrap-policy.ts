@@ -189,14 +189,14 @@ const gatesKnown = new WeakMap<Dialect, ReadonlySet<string>>();
 
 /** Returns the feature gates that roles and rules depend on. */
 export const policyGates = (dialect: Dialect): ReadonlySet<string> =>
-  gatesKnown.getOrInsertComputed(dialect, gatesAsked);
+  gatesKnown.getOrInsertComputed(dialect, usedGates);
 
-function gatesAsked(dialect: Dialect): ReadonlySet<string> {
-  const asked = new Set<string>();
-  const record: GateCheck = (gate) => asked.add(gate).has(gate);
+function usedGates(dialect: Dialect): ReadonlySet<string> {
+  const used = new Set<string>();
+  const record: GateCheck = (gate) => used.add(gate).has(gate);
   bootstrapPolicy(dialect, record);
   nodeRules(dialect, record);
-  return asked;
+  return used;
 }
 
 /** Returns the roles whose gate is enabled, with the gate removed from the name (`Gate? name`). */

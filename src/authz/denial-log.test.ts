@@ -48,9 +48,9 @@ function logged(verbosity: number, verdict: "allow" | "no opinion", asked: Omit<
   return text;
 }
 
-for (const [name, asked, told] of cases) {
+for (const [name, asked, loggedText] of cases) {
   test(`a denial of ${name} is logged`, () => {
-    const text = `RBAC: no rules authorize user "alice" with groups ["dev" "ops"] to ${told}`;
+    const text = `RBAC: no rules authorize user "alice" with groups ["dev" "ops"] to ${loggedText}`;
     assert.ok(logged(5, "no opinion", asked).includes(JSON.stringify(text)), logged(5, "no opinion", asked));
   });
 }

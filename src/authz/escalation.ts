@@ -88,7 +88,7 @@ export async function checkBinding(
  * Maximum number of rule parts to compare, more than any role written by people has. Rules covered whole by a
  * single rule of the user are not counted.
  */
-const mostParts = 50_000;
+const maxParts = 50_000;
 
 /** Throws 403 if the rules exceed those held. */
 async function checkHeld(
@@ -105,11 +105,11 @@ async function checkHeld(
     if (work.tick()) await work.yield();
   }
   const parts = partsOf(doubtful);
-  if (parts > mostParts)
+  if (parts > maxParts)
     throw forbidden(
       target,
       name,
-      `the rules combine to ${parts} permissions, and no more than ${mostParts} can be compared with those that ${JSON.stringify(user.name)} holds`,
+      `the rules combine to ${parts} permissions, and no more than ${maxParts} can be compared with those that ${JSON.stringify(user.name)} holds`,
     );
   const missing: PolicyRule[] = [];
   for (const part of uncoveredParts(doubtful, held)) {

@@ -46,7 +46,7 @@ export interface Explanation {
 }
 
 export interface AccessExplainer {
-  explain(attributes: Attributes, asker: User): Promise<Explanation>;
+  explain(attributes: Attributes, requester: User): Promise<Explanation>;
   /**
    * Returns what would have allowed a request, for the text of its refusal; empty if the user may not know.
    */
@@ -79,8 +79,8 @@ export function accessExplainer(options: ExplainOptions): AccessExplainer {
   const suggestions = (attributes: Attributes): readonly Suggestion[] =>
     narrowestRules(roles(attributes.resource?.namespace ?? ""), attributes);
 
-  const explain = async (attributes: Attributes, asker: User): Promise<Explanation> => {
-    const seesRoles = await maySeeRoles(asker, attributes.resource?.namespace ?? "");
+  const explain = async (attributes: Attributes, requester: User): Promise<Explanation> => {
+    const seesRoles = await maySeeRoles(requester, attributes.resource?.namespace ?? "");
     for (const { name, authorizer: each } of [masters, ...authorizers()]) {
       const { verdict } = await each.decide(attributes);
       if (verdict === "allow") {
@@ -109,14 +109,14 @@ export function accessExplainer(options: ExplainOptions): AccessExplainer {
   };
 }
 
-const mostRules = 3;
+const maxSuggestions = 3;
 
 /** Returns the rules that allow the action, the narrowest first. */
 export function narrowestRules(roles: Iterable<RoleRules>, attributes: Attributes): readonly Suggestion[] {
   const found: Suggestion[] = [];
   for (const { role, rules } of roles)
     for (const rule of rules) if (ruleAllows(rule, attributes)) found.push({ role, rule });
-  return found.toSorted((a, b) => breadth(a.rule) - breadth(b.rule)).slice(0, mostRules);
+  return found.toSorted((a, b) => breadth(a.rule) - breadth(b.rule)).slice(0, maxSuggestions);
 }
 
 const everything = 1000;

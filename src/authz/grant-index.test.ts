@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PolicyRule } from "#api";
-import { grantIndex, mostEntries } from "./grant-index.ts";
+import { grantIndex, maxEntries } from "./grant-index.ts";
 import { asks, on, rule, sourceOf, user } from "./rbac.fixture.ts";
 import { rbacAuthorizer } from "./rbac.ts";
 import { ruleAllows } from "./rules.ts";
@@ -34,7 +34,7 @@ test("the index finds the first allowing grant, like a linear search", () => {
 test("rules with too many entries have no index", () => {
   const words = Array.from({ length: 150 }, (_, at) => `w${at}`);
   assert.equal(grantIndex([[rule(words, words)]]), undefined);
-  assert.ok(words.length ** 2 > mostEntries);
+  assert.ok(words.length ** 2 > maxEntries);
 });
 
 test("a user with many bindings gets the same decisions with and without the index", () => {

@@ -22,7 +22,7 @@ export interface GrantIndex {
 }
 
 /** Maximum number of entries: rules with very long lists of verbs and resources are not indexed. */
-export const mostEntries = 20_000;
+export const maxEntries = 20_000;
 
 /**
  * Builds the index from the rules of each grant in order; returns undefined if there are too many entries.
@@ -37,7 +37,7 @@ export function grantIndex(rules: Iterable<readonly PolicyRule[]>): GrantIndex |
       if (rule.nonResourceURLs?.length) ofPaths.push({ order, rule });
       for (const verb of new Set(rule.verbs))
         for (const resource of new Set(rule.resources ?? [])) {
-          if (++size > mostEntries) return undefined;
+          if (++size > maxEntries) return undefined;
           let byResource = byVerb.get(verb);
           if (!byResource) byVerb.set(verb, (byResource = new Map()));
           const found = byResource.get(resource);

@@ -46,14 +46,14 @@ export function impersonation(
   request: Pick<Credentials, "headers" | "headerNames">,
   dialect: Dialect,
 ): Impersonation | undefined {
-  let asked = false;
+  let requested = false;
   for (const name of request.headerNames()) {
     if (isImpersonationHeader(name)) {
-      asked = true;
+      requested = true;
       break;
     }
   }
-  if (!asked) return undefined;
+  if (!requested) return undefined;
   const name = request.headers("impersonate-user")[0] ?? "";
   const groups = request.headers("impersonate-group");
   const uid = request.headers("impersonate-uid")[0] ?? "";
@@ -93,14 +93,14 @@ export function impersonation(
     user: {
       name,
       ...(uid && { uid }),
-      groups: withSide(name, own),
+      groups: withAuthenticationGroup(name, own),
       ...(extra.size && { extra: Object.fromEntries(extra) }),
     },
   };
 }
 
 /** Adds the group of authenticated or unauthenticated users, unless one is present. */
-function withSide(name: string, groups: readonly string[]): string[] {
+function withAuthenticationGroup(name: string, groups: readonly string[]): string[] {
   if (name === anonymousName)
     return groups.includes(unauthenticatedGroup) ? [...groups] : [...groups, unauthenticatedGroup];
   return groups.includes(authenticatedGroup) || groups.includes(unauthenticatedGroup)

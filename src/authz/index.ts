@@ -10,7 +10,7 @@ export {
   authorizerOf,
   describe,
   forbiddenError,
-  withoutMarkup,
+  escapeMarkup,
   noOpinion,
   privilegedGroups,
 } from "./authorizer.ts";

@@ -20,7 +20,7 @@ import type { Attributes } from "./authorizer.ts";
 /** Reports whether all conditions hold, or returns an error if that cannot be determined. */
 export type MatchConditions = (attributes: Attributes) => boolean | { readonly error: string };
 
-const mostConditions = 64;
+const maxConditions = 64;
 /** Maximum cost of one expression. */
 const costLimit = 1_000_000;
 
@@ -52,8 +52,8 @@ export function matchConditions(
   path: string,
   { dialect, errors }: { readonly dialect: Dialect; readonly errors: FieldError[] },
 ): MatchConditions | undefined {
-  if (sources.length > mostConditions) {
-    errors.push(tooMany(path, sources.length, mostConditions));
+  if (sources.length > maxConditions) {
+    errors.push(tooMany(path, sources.length, maxConditions));
     return undefined;
   }
   const typePrefix = dialect.cli.product;

@@ -63,17 +63,17 @@ interface ScopeRules {
 }
 
 /** Up to this many grants are evaluated one by one. */
-const fewGrants = 16;
+const maxLinearGrants = 16;
 
 /** Cache limits. When one is reached, the caches are cleared. */
-const rememberedUsers = 10_000;
-const rememberedDecisions = 100_000;
-const rememberedRules = 500_000;
+const maxCachedUsers = 10_000;
+const maxCachedDecisions = 100_000;
+const maxCachedRules = 500_000;
 /**
  * Maximum length of a cached key. Clients may request paths as long as a request can be; no legitimate key is
  * longer than this.
  */
-const longestRemembered = 512;
+const maxCachedKeyLength = 512;
 
 export function rbacAuthorizer(source: RbacSource): RbacAuthorizer {
   let version = Number.NaN;
@@ -83,7 +83,7 @@ export function rbacAuthorizer(source: RbacSource): RbacAuthorizer {
   let decisions = 0;
   let indexedRules = 0;
 
-  const forget = (): void => {
+  const clearCaches = (): void => {
     views = new Map();
     viewOf = new WeakMap();
     decisions = 0;
@@ -94,12 +94,12 @@ export function rbacAuthorizer(source: RbacSource): RbacAuthorizer {
     if (now === version) return;
     version = now;
     indexes = new Map();
-    forget();
+    clearCaches();
   };
-  const view = (user: User): View => {
+  const viewFor = (user: User): View => {
     const known = viewOf.get(user);
     if (known) return known;
-    if (views.size >= rememberedUsers || decisions >= rememberedDecisions) forget();
+    if (views.size >= maxCachedUsers || decisions >= maxCachedDecisions) clearCaches();
     const key = JSON.stringify([user.name, user.groups]);
     let found = views.get(key);
     if (!found) views.set(key, (found = newView()));
@@ -116,8 +116,8 @@ export function rbacAuthorizer(source: RbacSource): RbacAuthorizer {
     return found;
   };
   /** Returns the grants within one scope; the empty namespace stands for the whole cluster. */
-  const grantsIn = (user: User, seen: View, namespace: string): readonly Grant[] => {
-    let found = seen.grants.get(namespace);
+  const grantsIn = (user: User, view: View, namespace: string): readonly Grant[] => {
+    let found = view.grants.get(namespace);
     if (!found) {
       const by = index(namespace);
       const all = [
@@ -132,14 +132,14 @@ export function rbacAuthorizer(source: RbacSource): RbacAuthorizer {
         if (!before || position(grant) < position(before)) first.set(grant.order, grant);
       }
       found = [...first.values()].toSorted((a, b) => a.order - b.order);
-      if (namespace.length <= longestRemembered) seen.grants.set(namespace, found);
+      if (namespace.length <= maxCachedKeyLength) view.grants.set(namespace, found);
     }
     return found;
   };
-  const grantsFor = (user: User, seen: View, namespace: string): readonly Grant[] => {
-    const everywhere = grantsIn(user, seen, "");
+  const grantsFor = (user: User, view: View, namespace: string): readonly Grant[] => {
+    const everywhere = grantsIn(user, view, "");
     if (!namespace) return everywhere;
-    const here = grantsIn(user, seen, namespace);
+    const here = grantsIn(user, view, namespace);
     return here.length ? [...everywhere, ...here] : everywhere;
   };
   const rulesOf = (ref: RoleRef, namespace: string): readonly PolicyRule[] | undefined => {
@@ -151,21 +151,21 @@ export function rbacAuthorizer(source: RbacSource): RbacAuthorizer {
           : undefined;
     return role && (role.rules ?? []);
   };
-  const namesMatter = (user: User, seen: View, namespace: string): boolean => {
-    let known = seen.byName.get(namespace);
+  const dependsOnName = (user: User, view: View, namespace: string): boolean => {
+    let known = view.byName.get(namespace);
     if (known === undefined) {
-      known = grantsFor(user, seen, namespace).some(({ binding }) =>
+      known = grantsFor(user, view, namespace).some(({ binding }) =>
         rulesOf(binding.roleRef, namespace)?.some((rule) => rule.resourceNames?.length),
       );
-      if (namespace.length <= longestRemembered) seen.byName.set(namespace, known);
+      if (namespace.length <= maxCachedKeyLength) view.byName.set(namespace, known);
     }
     return known;
   };
   /** Returns the rule index of a scope, built on its second use. */
-  const scopeRules = (seen: View, grants: readonly Grant[], scope: string): ScopeRules | undefined => {
-    const known = seen.rules.get(scope);
+  const scopeRules = (view: View, grants: readonly Grant[], scope: string): ScopeRules | undefined => {
+    const known = view.rules.get(scope);
     if (known !== "asked once") {
-      if (!known && scope.length <= longestRemembered) seen.rules.set(scope, "asked once");
+      if (!known && scope.length <= maxCachedKeyLength) view.rules.set(scope, "asked once");
       return known;
     }
     const missing: string[] = [];
@@ -175,19 +175,19 @@ export function rbacAuthorizer(source: RbacSource): RbacAuthorizer {
       return rules ?? [];
     });
     const made = { index: grantIndex(all), missing };
-    seen.rules.set(scope, made);
+    view.rules.set(scope, made);
     indexedRules += made.index?.size ?? 0;
     return made;
   };
   /** Returns the first grant within one scope that allows an action; otherwise records missing roles. */
   const firstGrant = (
     attributes: Attributes,
-    seen: View,
+    view: View,
     scope: string,
     missing: string[],
   ): Grant | undefined => {
-    const grants = grantsIn(attributes.user, seen, scope);
-    const known = grants.length > fewGrants ? scopeRules(seen, grants, scope) : undefined;
+    const grants = grantsIn(attributes.user, view, scope);
+    const known = grants.length > maxLinearGrants ? scopeRules(view, grants, scope) : undefined;
     if (known?.index) {
       const at = known.index.find(attributes);
       if (at !== undefined) return grants[at];
@@ -201,16 +201,16 @@ export function rbacAuthorizer(source: RbacSource): RbacAuthorizer {
     }
     return undefined;
   };
-  const decideAnew = (attributes: Attributes, seen: View, namespace: string): Decision => {
+  const evaluate = (attributes: Attributes, view: View, namespace: string): Decision => {
     const missing: string[] = [];
     const grant =
-      firstGrant(attributes, seen, "", missing) ??
-      (namespace ? firstGrant(attributes, seen, namespace, missing) : undefined);
+      firstGrant(attributes, view, "", missing) ??
+      (namespace ? firstGrant(attributes, view, namespace, missing) : undefined);
     if (grant) return { verdict: "allow", reason: `RBAC: allowed by ${describeGrant(grant)}` };
     if (!missing.length) return noOpinion;
     return {
       verdict: "no opinion",
-      reason: `RBAC: ${together(missing)}`,
+      reason: `RBAC: ${joinFindings(missing)}`,
     };
   };
 
@@ -219,27 +219,27 @@ export function rbacAuthorizer(source: RbacSource): RbacAuthorizer {
       refresh();
       const { user, verb, resource, path = "" } = attributes;
       const namespace = resource?.namespace ?? "";
-      const seen = view(user);
+      const view = viewFor(user);
       let key: string;
       // The lengths keep keys distinct whose parts contain the separator: clients choose these texts.
       if (resource) {
         const { group, subresource } = resource;
         key = `${verb.length} ${resource.resource.length} ${subresource.length} ${group.length} ${namespace.length} ${verb}${resource.resource}${subresource}${group}${namespace}`;
-        if (resource.name && namesMatter(user, seen, namespace)) key += resource.name;
+        if (resource.name && dependsOnName(user, view, namespace)) key += resource.name;
       } else key = `path ${verb.length} ${verb}${path}`;
-      let decision = seen.decisions.get(key);
+      let decision = view.decisions.get(key);
       if (!decision) {
-        decision = decideAnew(attributes, seen, namespace);
-        if (key.length <= longestRemembered) seen.decisions.set(key, decision);
+        decision = evaluate(attributes, view, namespace);
+        if (key.length <= maxCachedKeyLength) view.decisions.set(key, decision);
         // The number of decisions of one user is limited, too: the number of views is only checked when a
         // user first appears.
-        if (++decisions >= rememberedDecisions || indexedRules >= rememberedRules) forget();
+        if (++decisions >= maxCachedDecisions || indexedRules >= maxCachedRules) clearCaches();
       }
       return decision;
     },
     policyRulesFor: (user, namespace) => {
       refresh();
-      return grantsFor(user, view(user), namespace).flatMap(
+      return grantsFor(user, viewFor(user), namespace).flatMap(
         ({ binding }) => rulesOf(binding.roleRef, namespace) ?? [],
       );
     },
@@ -248,7 +248,7 @@ export function rbacAuthorizer(source: RbacSource): RbacAuthorizer {
       refresh();
       const { user } = attributes;
       const namespace = attributes.resource?.namespace ?? "";
-      for (const grant of grantsFor(user, view(user), namespace)) {
+      for (const grant of grantsFor(user, viewFor(user), namespace)) {
         const rule = rulesOf(grant.binding.roleRef, namespace)?.find((each) => ruleAllows(each, attributes));
         if (rule) return { binding: describeGrant(grant), rule };
       }
@@ -270,7 +270,7 @@ export function rbacAuthorizer(source: RbacSource): RbacAuthorizer {
         ),
         incomplete: false,
         ...errorOf(
-          grantsFor(user, view(user), namespace).filter(
+          grantsFor(user, viewFor(user), namespace).filter(
             ({ binding }) => !rulesOf(binding.roleRef, namespace),
           ),
         ),
@@ -290,14 +290,14 @@ const missingRole = ({ apiGroup, kind, name }: RoleRef): string =>
   `${kind === "Role" ? "role" : "clusterrole"}.${apiGroup} ${JSON.stringify(name)} not found`;
 
 /** Joins distinct errors into one text. */
-function together(findings: readonly string[]): string {
+function joinFindings(findings: readonly string[]): string {
   const different = [...new Set(findings)];
   return different.length === 1 ? different[0]! : `[${different.join(", ")}]`;
 }
 
 function errorOf(dangling: readonly Grant[]): { error?: string } {
   const names = dangling.map(({ binding }) => missingRole(binding.roleRef));
-  return names.length ? { error: together(names) } : {};
+  return names.length ? { error: joinFindings(names) } : {};
 }
 
 function indexOf(bindings: Iterable<ClusterRoleBinding | RoleBinding>, namespace: string): SubjectIndex {

@@ -293,7 +293,7 @@ test("a policy file resolves rules, and reports lines without a version", () => 
     { verbs: ["get", "list", "watch"], apiGroups: [""], resources: ["pods"] },
   ]);
   assert.deepEqual(
-    abac.notes.map((note) => note.split(": ")[0]),
+    abac.warnings.map((note) => note.split(": ")[0]),
     ["policy.jsonl:6", "policy.jsonl:7"],
   );
 });

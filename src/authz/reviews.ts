@@ -23,7 +23,7 @@ export async function reviewAccess(
   authorizer: Authorizer,
   dialect: Dialect,
 ): Promise<SubjectAccessReview> {
-  refuse(
+  rejectInvalid(
     [...actionErrors(review.spec), ...userErrors(review.spec), ...metadataErrors(review.metadata, [])],
     dialect,
   );
@@ -33,10 +33,10 @@ export async function reviewAccess(
 /** Adds an explanation to a review, for clients that request it. */
 export async function explainReview(
   review: SubjectAccessReview,
-  asker: User,
+  requester: User,
   explainer: AccessExplainer,
 ): Promise<SubjectAccessReview> {
-  const explanation = await explainer.explain(attributesOf(review.spec), asker);
+  const explanation = await explainer.explain(attributesOf(review.spec), requester);
   const annotations = { [explanationAnnotation]: JSON.stringify(explanation) };
   return { ...review, metadata: { ...review.metadata, annotations } };
 }
@@ -51,11 +51,13 @@ export async function reviewLocalAccess(
   dialect: Dialect,
 ): Promise<LocalSubjectAccessReview> {
   const { spec, metadata } = review;
-  const home = metadata.namespace || namespace;
+  const namespaceOfReview = metadata.namespace || namespace;
   const errors = [...actionErrors(spec), ...userErrors(spec), ...metadataErrors(metadata, ["namespace"])];
-  const asked = spec.resourceAttributes?.namespace ?? "";
-  if (spec.resourceAttributes && asked !== home)
-    errors.push(invalidValue("spec.resourceAttributes.namespace", asked, "must match metadata.namespace"));
+  const requestedNamespace = spec.resourceAttributes?.namespace ?? "";
+  if (spec.resourceAttributes && requestedNamespace !== namespaceOfReview)
+    errors.push(
+      invalidValue("spec.resourceAttributes.namespace", requestedNamespace, "must match metadata.namespace"),
+    );
   if (spec.nonResourceAttributes)
     errors.push(
       invalidValue(
@@ -64,8 +66,8 @@ export async function reviewLocalAccess(
         "disallowed on this kind of request",
       ),
     );
-  refuse(errors, dialect);
-  if (namespace !== home)
+  rejectInvalid(errors, dialect);
+  if (namespace !== namespaceOfReview)
     throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${namespace}`);
   return { ...review, status: await statusOf(authorizer, attributesOf(spec)) };
 }
@@ -77,7 +79,7 @@ export async function reviewOwnAccess(
   authorizer: Authorizer,
   dialect: Dialect,
 ): Promise<SelfSubjectAccessReview> {
-  refuse([...actionErrors(review.spec), ...metadataErrors(review.metadata, [])], dialect);
+  rejectInvalid([...actionErrors(review.spec), ...metadataErrors(review.metadata, [])], dialect);
   return { ...review, status: await statusOf(authorizer, actionOf(user, review.spec)) };
 }
 
@@ -196,7 +198,7 @@ const isEmpty = (value: unknown): boolean =>
   (typeof value === "object" && Object.keys(value).length === 0);
 
 /** Throws a 422. The error names the group, but neither kind nor name, as reviews have none. */
-function refuse(errors: readonly FieldError[], dialect: Dialect): void {
+function rejectInvalid(errors: readonly FieldError[], dialect: Dialect): void {
   if (!errors.length) return;
   const group = groupName(dialect, { group: "authorization", branded: true });
   const texts = errors.map(fieldErrorText);

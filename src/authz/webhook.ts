@@ -23,9 +23,9 @@ export interface WebhookAuthorizerOptions {
   readonly onError: (error: Error) => void;
 }
 
-const mostKept = 8192;
+const maxCached = 8192;
 /** Maximum length of a cached review: memory usage must not depend on what clients send. */
-const longestKept = 10_000;
+const maxCachedLength = 10_000;
 
 const unknownRules: KnownRules = {
   resourceRules: [],
@@ -37,20 +37,20 @@ const unknownRules: KnownRules = {
 export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer {
   const { webhook, version, dialect, clock, onError, matches } = options;
   const apiVersion = apiVersionOf(dialect, { group: "authorization", branded: true, version });
-  const kept = new Map<string, { readonly decision: Decision; readonly until: number }>();
-  const asked = new Map<string, Promise<Decision>>();
+  const cache = new Map<string, { readonly decision: Decision; readonly until: number }>();
+  const pending = new Map<string, Promise<Decision>>();
   const failed = (error: string): Decision => ({
     verdict: options.failurePolicy === "Deny" ? "deny" : "no opinion",
     reason: "",
     error,
     internalError: error,
   });
-  const keep = (spec: string, decision: Decision, isAllowed: boolean): void => {
+  const store = (spec: string, decision: Decision, isAllowed: boolean): void => {
     const milliseconds = isAllowed ? options.authorizedMilliseconds : options.unauthorizedMilliseconds;
-    if (milliseconds <= 0 || spec.length > longestKept) return;
-    kept.delete(spec);
-    kept.set(spec, { decision, until: clock.now() + milliseconds });
-    if (kept.size > mostKept) kept.delete(kept.keys().next().value!);
+    if (milliseconds <= 0 || spec.length > maxCachedLength) return;
+    cache.delete(spec);
+    cache.set(spec, { decision, until: clock.now() + milliseconds });
+    if (cache.size > maxCached) cache.delete(cache.keys().next().value!);
   };
   const ask = async (spec: string): Promise<Decision> => {
     const review = `{"kind":"SubjectAccessReview","apiVersion":"${apiVersion}","metadata":{"creationTimestamp":null},"spec":${spec},"status":{"allowed":false}}`;
@@ -59,7 +59,7 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
       const answer = webhookReview(await webhook.post(review), SubjectAccessReview, wanted);
       const decision = decisionOf(answer.status ?? {});
       // Any response is cached, even a contradictory one: only failures are retried.
-      keep(spec, decision, answer.status?.allowed === true);
+      store(spec, decision, answer.status?.allowed === true);
       return decision;
     } catch (error) {
       onError(error as Error);
@@ -72,14 +72,14 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
       if (matched === false) return noOpinion;
       if (matched !== true) return failed(matched.error);
       const spec = JSON.stringify(specOf(attributes, version));
-      const known = kept.get(spec);
+      const known = cache.get(spec);
       if (known && known.until > clock.now()) return known.decision;
-      let asking = asked.get(spec);
-      if (!asking) {
-        asking = ask(spec).finally(() => asked.delete(spec));
-        asked.set(spec, asking);
+      let request = pending.get(spec);
+      if (!request) {
+        request = ask(spec).finally(() => pending.delete(spec));
+        pending.set(spec, request);
       }
-      return asking;
+      return request;
     },
     rulesFor: () => unknownRules,
   };

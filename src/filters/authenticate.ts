@@ -5,7 +5,7 @@ import {
   type MaybeIdentity,
   anonymousName,
   type User,
-  isBehindSpaces,
+  hasExtraSpaces,
   unauthenticatedGroup,
 } from "#authn";
 import { type Log, unauthorized } from "#base";
@@ -76,7 +76,7 @@ const isAnonymous = ({ name, groups }: User): boolean =>
   name === anonymousName || groups.includes(unauthenticatedGroup);
 
 function warnOfSpaces(call: ApiCall): void {
-  if (isBehindSpaces(header(call.call.headers, "authorization") ?? ""))
+  if (hasExtraSpaces(header(call.call.headers, "authorization") ?? ""))
     call.warn(
       "the provided Authorization header contains extra space before the bearer token, and is ignored",
     );

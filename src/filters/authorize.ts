@@ -6,7 +6,7 @@ import {
   type Decision,
   explainHeader,
   forbiddenError,
-  withoutMarkup,
+  escapeMarkup,
 } from "#authz";
 import type { Log } from "#base";
 import type { Dialect } from "#dialect";
@@ -69,7 +69,7 @@ export function authorize(
 export const internalErrorReply = (call: ApiCall, error: string): Reply => ({
   status: 500,
   headers: { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" },
-  body: Buffer.from(withoutMarkup(`Internal Server Error: ${JSON.stringify(uriOf(call))}: ${error}\n`)),
+  body: Buffer.from(escapeMarkup(`Internal Server Error: ${JSON.stringify(uriOf(call))}: ${error}\n`)),
 });
 
 /** The requested path with its query. */

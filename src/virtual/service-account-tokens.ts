@@ -1,6 +1,6 @@
 // `serviceaccounts/token`: issues tokens of service accounts.
 import { TokenRequest } from "#api";
-import { type TokenKey, type TokenObjects, answerTokenRequest } from "#authn";
+import { type TokenKey, type TokenObjects, serveTokenRequest } from "#authn";
 import { groupName } from "#dialect";
 import type { VirtualResource } from "#endpoints";
 import {
@@ -45,7 +45,7 @@ export function tokenEndpoints(
           choice,
         } = await decodeRequest<TokenRequest>(call, context, TokenRequest);
         const { namespace, name } = call.target;
-        const { body, warnings } = await answerTokenRequest(
+        const { body, warnings } = await serveTokenRequest(
           options,
           request,
           { namespace, name, now: clock.now() },

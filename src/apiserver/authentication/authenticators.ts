@@ -13,7 +13,7 @@ import {
   bootstrapTokens,
   cachedTokens,
   bearerTokens,
-  certificateLives,
+  certificateExpirationMetric,
   clientCertificateVerifier,
   clientCertificates,
   legacyServiceAccountTokens,
@@ -199,7 +199,7 @@ function certificateMethods(
     methods.push(
       clientCertificates(
         verifier(settings.clientCaFile, "--client-ca-file"),
-        certificateLives(metrics, clock),
+        certificateExpirationMetric(metrics, clock),
       ),
     );
   return methods;

@@ -34,7 +34,7 @@ test("tokens are counted by kind and cache result", async () => {
   const metrics = createMetrics();
   const observer = tokenMetrics(metrics);
   observer.used("stale");
-  observer.known();
+  observer.cached();
   await observer.verify(async () => 1);
   await assert.rejects(observer.verify(() => Promise.reject(new Error("bad"))));
   const text = metrics.expose();

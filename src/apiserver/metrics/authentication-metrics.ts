@@ -90,7 +90,7 @@ export function tokenMetrics(metrics: Metrics): TokenObserver {
   });
   return {
     used: (kind) => used[kind].add(),
-    known: () => {
+    cached: () => {
       requests.with("hit").add();
       duration.with("hit").observe(0);
     },

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Audit } from "#audit";
-import { selfSigned, servingWithAuthority, stillGood, writePair } from "#authn";
+import { selfSigned, servingWithAuthority, isPairUsable, writePair } from "#authn";
 import { type Clock, type Log, type Metrics, hostAndPort, ipScope, parseIp } from "#base";
 import { type Call, type Listener, type Reply, listen } from "#http";
 import { tlsSettings } from "#options";
@@ -146,7 +146,7 @@ async function ownPair(settings: ApiserverSettings, clock: Clock): Promise<PairF
   ];
   try {
     const found = { certificate: readFileSync(certFile, "utf8"), key: readFileSync(keyFile, "utf8") };
-    if (stillGood(found, names, clock.now(), 24 * 3600 * 1000)) return { certFile, keyFile };
+    if (isPairUsable(found, names, clock.now(), 24 * 3600 * 1000)) return { certFile, keyFile };
   } catch {
     // There is no pair yet.
   }

@@ -11,7 +11,7 @@ import {
   nodesGroup,
   signClient,
   signServing,
-  stillGood,
+  isPairUsable,
   writePair,
 } from "#authn";
 import { makeFolder, writePrivate } from "#base";
@@ -79,7 +79,7 @@ export function credentialsFor({
     const issued =
       authority === undefined ||
       (existsSync(file(`${name}.issuer`)) && readFileSync(file(`${name}.issuer`), "utf8") === authority);
-    if (found && issued && stillGood(found, names, now, margin)) return found;
+    if (found && issued && isPairUsable(found, names, now, margin)) return found;
     const made = make();
     writePair(made, certificateFile, keyFile);
     if (authority !== undefined) writePrivate(file(`${name}.issuer`), authority);

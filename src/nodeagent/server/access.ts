@@ -10,7 +10,7 @@ import {
   authenticatorOf,
   bearerToken,
   bearerTokens,
-  certificateLives,
+  certificateExpirationMetric,
   clientCertificateVerifier,
   clientCertificates,
   trustBundleFile,
@@ -69,7 +69,7 @@ export function access(options: AccessOptions): Access {
     methods.push(
       clientCertificates(
         clientCertificateVerifier({ trust, clock }),
-        options.metrics && certificateLives(options.metrics, clock),
+        options.metrics && certificateExpirationMetric(options.metrics, clock),
       ),
     );
   }
