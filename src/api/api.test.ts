@@ -67,7 +67,7 @@ test("everything is documented in whole, short sentences", () => {
   assert.deepEqual(wrong, []);
 });
 
-test("the type of a kind follows from its declaration", () => {
+test("the TypeScript type of a kind is derived from its declaration", () => {
   const pod = {
     apiVersion: "v1",
     kind: "Pod",
@@ -91,7 +91,7 @@ test("the type of a kind follows from its declaration", () => {
   assert.deepEqual([nameless.kind, port], [api.Pod.kind.kind, 80]);
 });
 
-test("a schema may hold schemas, and booleans or lists in their place", () => {
+test("a schema may contain schemas, and booleans or lists instead of them", () => {
   const open = {
     type: "object",
     properties: { replicas: { type: "integer", minimum: 0 } },
@@ -109,7 +109,7 @@ test("a schema may hold schemas, and booleans or lists in their place", () => {
   assert.equal(typeof wrong, "object");
 });
 
-test("fields that carry a product's name speak the dialect", () => {
+test("fields that contain a product name use the dialect's", () => {
   const info = (dialect: Dialect): string[] =>
     Object.keys(api.inDialect(dialect, api.NodeSystemInfo).fields).slice(6, 8);
   assert.deepEqual(info(dialects.orch), ["nodeagentVersion", "orchProxyVersion"]);
@@ -119,7 +119,7 @@ test("fields that carry a product's name speak the dialect", () => {
   assert.equal(api.inDialect(original, api.Node), api.inDialect(original, api.Node));
 });
 
-test("a list is made once and named after its kind", () => {
+test("a list declaration is created once and named after its kind", () => {
   const Pods = api.listOf(api.ConfigMap);
   assert.equal(Pods, api.listOf(api.ConfigMap));
   assert.deepEqual(Pods.kind, { group: "", branded: false, version: "v1", kind: "ConfigMapList" });
@@ -325,7 +325,7 @@ test(
   },
 );
 
-test("fields stand in the order in which the reference writes them", { skip }, () => {
+test("fields are in the order in which the reference writes them", { skip }, () => {
   let compared = 0;
   const follow = (shape: Shape, value: unknown, where: string): void => {
     if (value === null || typeof value !== "object") return;

@@ -6,19 +6,22 @@ import type { FieldGate } from "./gated-fields.ts";
  * The values known so far. They are published, but validated by the kind's strategy, which has the exact
  * error message.
  */
-export const known = (...values: readonly string[]): FieldExtras => ({ enum: values, openEnum: true });
+export const openEnum = (...values: readonly string[]): FieldExtras => ({ enum: values, openEnum: true });
 
 /** A default that published schemas do not mention. */
-export const assumed = (value: unknown): FieldExtras => ({ default: value, publishedDefault: undefined });
+export const hiddenDefault = (value: unknown): FieldExtras => ({
+  default: value,
+  publishedDefault: undefined,
+});
 
 /** A list whose items are identified by these fields in server-side apply. */
-export const keyed = (...keys: readonly string[]): FieldExtras => ({ list: { type: "map", keys } });
+export const mapList = (...keys: readonly string[]): FieldExtras => ({ list: { type: "map", keys } });
 
 /** A list of unique values, each owned separately. */
-export const unique: FieldExtras = { list: { type: "set" } };
+export const setList: FieldExtras = { list: { type: "set" } };
 
 /** A list with a single owner. */
-export const whole: FieldExtras = { list: { type: "atomic" } };
+export const atomicList: FieldExtras = { list: { type: "atomic" } };
 
 /** A field of a later release, added by this feature gate. */
 export const gated = (gate: FieldGate): FieldExtras => ({ gate });
@@ -27,16 +30,16 @@ export const gated = (gate: FieldGate): FieldExtras => ({ gate });
 export const since = (release: number): FieldExtras => ({ since: release });
 
 /** Empty differs from absent. */
-export const emptyCounts: FieldExtras = { emptyCounts: true };
+export const keepEmpty: FieldExtras = { keepEmpty: true };
 
 /** Returns the field with empty distinguished from absent. */
-export const counted = <F extends Field>(field: F): F => ({
+export const keepingEmpty = <F extends Field>(field: F): F => ({
   ...field,
-  more: { ...field.more, ...emptyCounts },
+  more: { ...field.more, ...keepEmpty },
 });
 
 /** A list that strategic merge patch merges, matching items by `key` (by value without one). */
-export const merged = (key?: string): FieldExtras => ({
+export const patchMerge = (key?: string): FieldExtras => ({
   patch: key === undefined ? { strategy: "merge" } : { strategy: "merge", key },
 });
 
@@ -44,4 +47,4 @@ export const merged = (key?: string): FieldExtras => ({
  * Fields whose keys contain a product name, in neutral spelling; `inDialect` substitutes the dialect's. They
  * are never part of the TypeScript type.
  */
-export const worded = (fields: Fields): Readonly<Record<never, Field>> => fields;
+export const dialectFields = (fields: Fields): Readonly<Record<never, Field>> => fields;

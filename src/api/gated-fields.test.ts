@@ -34,7 +34,7 @@ for (const [name, on, unknown] of cases) {
   });
 }
 
-test("a declaration without gated fields stays the same, and equal declarations stay equal", () => {
+test("a declaration without gated fields is returned unchanged, and equal declarations stay equal", () => {
   const reduce = gatedFields({ isOn: () => false, expressionRelease: 27 });
   assert.equal(reduce(ConfigMap), ConfigMap);
   assert.equal(reduce(Pod), reduce(Pod));
@@ -42,7 +42,7 @@ test("a declaration without gated fields stays the same, and equal declarations 
   assert.equal(gatedFields({ isOn: () => true, expressionRelease: 27 })(Pod), Pod);
 });
 
-test("fields of a later release are unknown before it, at any depth of a declaration that contains itself", () => {
+test("fields of a later release are unknown to earlier ones, at any depth of a recursive declaration", () => {
   const rule = { rule: "true", reason: "FieldValueInvalid", optionalOldSelf: true };
   const text = JSON.stringify({ properties: { a: { not: { "x-orch-validations": [rule] } } } });
   const at = "properties.a.not.x-orch-validations[0]";
@@ -56,7 +56,7 @@ test("fields of a later release are unknown before it, at any depth of a declara
   assert.deepEqual(unknown(29), []);
 });
 
-test("declarations that contain themselves stay the same where nothing is left out", () => {
+test("recursive declarations are returned unchanged if nothing is removed", () => {
   const all = gatedFields({ isOn: () => false, expressionRelease: 29 });
   assert.equal(all(JSONSchemaProps), JSONSchemaProps);
   assert.equal(all(CustomResourceDefinition), CustomResourceDefinition);

@@ -11,16 +11,16 @@ import type { Dialect } from "#dialect";
 import type { Message } from "#schema";
 import { rewriter } from "./rewrite.ts";
 
-const speakers = new WeakMap<Dialect, ReturnType<typeof rewriter>>();
+const rewriters = new WeakMap<Dialect, ReturnType<typeof rewriter>>();
 
 /** Returns the declaration in the dialect's spelling. Codecs and published schemas are derived from it. */
 export function inDialect<M extends Message>(dialect: Dialect, message: M): M {
-  let spoken = speakers.get(dialect);
-  if (!spoken) {
+  let rewriteNames = rewriters.get(dialect);
+  if (!rewriteNames) {
     const home = (name: string): string => dialect.spelling.field(name);
-    speakers.set(dialect, (spoken = rewriter({ key: (key) => keyIn(dialect, key), home })));
+    rewriters.set(dialect, (rewriteNames = rewriter({ key: (key) => keyIn(dialect, key), home })));
   }
-  return spoken(message);
+  return rewriteNames(message);
 }
 
 const extension = "x-orch-";

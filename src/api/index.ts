@@ -56,10 +56,16 @@ export {
   TopologySpreadConstraint,
   WeightedPodAffinityTerm,
 } from "./core/affinity.ts";
-export { type ResizeStatus, countedRequests, resizable, resizeStatuses, sameAmounts } from "./core/resize.ts";
-export { type Arithmetic, isSidecar, mostAtOnce, numbers, runningContainers } from "./core/sidecars.ts";
+export {
+  type ResizeStatus,
+  effectiveRequests,
+  resizable,
+  resizeStatuses,
+  equalResources,
+} from "./core/resize.ts";
+export { type Arithmetic, isSidecar, peakUsage, numbers, runningContainers } from "./core/sidecars.ts";
 export { tolerates } from "./core/tolerates.ts";
-export { type NamedNode, wantsNode } from "./core/wants-node.ts";
+export { type NamedNode, podMatchesNode } from "./core/pod-matches-node.ts";
 export { ComponentCondition, ComponentStatus, RangeAllocation } from "./core/component.ts";
 export { ConfigMap, Secret, ServiceAccount } from "./core/config.ts";
 export {
@@ -582,6 +588,6 @@ export {
   decodeConfigObject,
   strictConfigObject,
 } from "./config/config-object.ts";
-export { webhookAnswer, webhookReview } from "./webhook-answer.ts";
+export { webhookResponse, webhookReview } from "./webhook-response.ts";
 export { type Amounts as QuotaAmounts, quotaMath } from "./quota/amounts.ts";
 export { type QuotaEvaluator, quotaEvaluator } from "./quota/usage.ts";

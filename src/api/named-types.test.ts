@@ -17,7 +17,7 @@ const wrong: [kind: Message, text: string, type: string][] = [
   [api.HorizontalPodAutoscaler, '{"spec":{"metrics":[{"resource":{"name":5}}]}}', "v1.ResourceName"],
 ]; // prettier-ignore
 for (const [kind, text, type] of wrong)
-  test(`${text} of a ${kind.name} is told to be no ${type}`, () =>
+  test(`${text} of a ${kind.name} is reported as not a ${type}`, () =>
     assert.throws(
       () => decodeJson(kind, text),
       ({ message }: Error) => message.endsWith(` of type ${type}`),

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { Deployment, Pod } from "./index.ts";
 import { rewriter } from "./rewrite.ts";
 
-test("what declarations share is looked through once", () => {
+test("shared declarations are visited once", () => {
   let asked = 0;
   const keeping = () =>
     rewriter({
@@ -21,14 +21,14 @@ test("what declarations share is looked through once", () => {
   assert.ok(asked < alone / 2, `${asked} of ${alone} fields were looked at`);
 });
 
-test("what is below a declaration that changes is found after its neighbours were looked through", () => {
+test("changes below a declaration are found after its siblings were visited", () => {
   const rewrite = rewriter({ key: (key) => (key === "template" ? "pattern" : key) });
   assert.equal(rewrite(Pod), Pod);
   assert.ok(!("pattern" in Deployment.fields));
   assert.match(JSON.stringify(Object.keys(specOf(rewrite(Deployment)))), /"pattern"/);
 });
 
-test("a change deep inside does not have each level looked through again", () => {
+test("a deeply nested change does not cause repeated visits of each level", () => {
   let asked = 0;
   const counting = (from: string, to: string) =>
     rewriter({

@@ -28,7 +28,7 @@ export function rewriter({ key, home = (name) => name }: Rewrite): <M extends Me
   }
 
   function isAffected(message: Message): boolean {
-    if (!affected.has(message)) lookThrough(message);
+    if (!affected.has(message)) visitBelow(message);
     return affected.get(message)!;
   }
 
@@ -36,7 +36,7 @@ export function rewriter({ key, home = (name) => name }: Rewrite): <M extends Me
    * Visits each declaration below once, then propagates changes to all declarations that contain changed
    * ones.
    */
-  function lookThrough(start: Message): void {
+  function visitBelow(start: Message): void {
     const containers = new Map<Message, Message[]>([[start, []]]);
     const changed: Message[] = [];
     // Declarations found on the way are visited later in the same iteration.

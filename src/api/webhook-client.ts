@@ -1,7 +1,7 @@
 // The client configuration of webhooks: the same for admission and for conversion of custom resources, but
 // declared in each group.
 import { bytes, int32, optional, pointer, required, string } from "#schema";
-import { assumed } from "./extras.ts";
+import { hiddenDefault } from "./extras.ts";
 import type { admissionregistration, apiextensions } from "./packages.ts";
 
 export function webhookClientIn({ message }: typeof admissionregistration | typeof apiextensions) {
@@ -9,7 +9,7 @@ export function webhookClientIn({ message }: typeof admissionregistration | type
     namespace: required(1, string, "Namespace of the service."),
     name: required(2, string, "Name of the service."),
     path: pointer(3, string, "Path to ask for."),
-    port: pointer(4, int32, "Port of the service.", assumed(443)),
+    port: pointer(4, int32, "Port of the service.", hiddenDefault(443)),
   });
   const WebhookClientConfig = message(
     "WebhookClientConfig",

@@ -322,7 +322,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     resolve: serviceResolver({ ...serviceSources, needsEndpoints: true }),
     observer: {
       ...aggregated,
-      turnedAway: (call) => serving.requests.terminated(call, 503, "aggregator"),
+      rejected: (call) => serving.requests.terminated(call, 503, "aggregator"),
     },
     stopping: closing.signal,
   });

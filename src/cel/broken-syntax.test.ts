@@ -60,15 +60,15 @@ const cases: [source: string, ...errors: string[]][] = [
   ["{,}"],
 ]; // prettier-ignore
 for (const [source, ...errors] of cases)
-  test(`the syntax of ${JSON.stringify(source)}`, () => assert.deepEqual(errorsOf(source), errors));
+  test(`syntax errors of ${JSON.stringify(source)}`, () => assert.deepEqual(errorsOf(source), errors));
 
 for (const part of ["(== ", "((((", "1 1 ", "[{(", "- ", "a ? "])
-  test(`an expression of nothing but ${part} is refused in time`, () => {
+  test(`an expression that only repeats ${part} is rejected quickly`, () => {
     const found = errorsOf(part.repeat(90_000 / part.length));
     assert.ok(found.length >= 1 && found.length <= 101);
   });
 
-test("of more errors than are shown the number is told", () => {
+test("the number of errors that are not shown is reported", () => {
   const source = "1 + + ".repeat(150);
   const { errors = [] } = parse(source, { optionals: false, twoVariables: false });
   const text = formatErrors(source, errors);
@@ -76,7 +76,7 @@ test("of more errors than are shown the number is told", () => {
   assert.match(text, /\n51 more errors were truncated$/);
 });
 
-test("places behind characters of two units, and under wide ones, are those that people see", () => {
+test("positions after surrogate pairs and under wide characters are as displayed", () => {
   const source = "'\u{1f600}ä\t' +\n'\u{1f600}' 1";
   const { errors = [] } = parse(source, { optionals: false, twoVariables: false });
   assert.equal(
@@ -85,12 +85,12 @@ test("places behind characters of two units, and under wide ones, are those that
   );
 });
 
-test("of a broken expression that is very long, the first fault is told", () => {
+test("only the first error of a very long invalid expression is reported", () => {
   const long = `[${"a,".repeat(2048)}`;
   assert.deepEqual(errorsOf(`${long}1 2] + has(1)`), ["1:4100: mismatched input '2' expecting ']'"]);
 });
 
-test("a long expression is read in steps, between which others have their turn", () => {
+test("a long expression is parsed in steps that yield to other work", () => {
   const source = `[${"a, ".repeat(30_000)}a]`;
   let steps = 0;
   for (const _ of parseSteps(source, { optionals: false, twoVariables: false })) steps++;

@@ -5,7 +5,7 @@
 import type { Expression, ListLiteral, MapLiteral, ObjectLiteral } from "./ast.ts";
 import type { Token } from "./lexer.ts";
 import type { MacroOptions } from "./macros.ts";
-import { deepest, operatorName, rulesPerNesting } from "./grammar.ts";
+import { maxNesting, operatorName, rulesPerNesting } from "./grammar.ts";
 import type { SourceError } from "./source.ts";
 import {
   type Follow,
@@ -68,7 +68,7 @@ class Walk {
   /** Visits a part nested by a number of rules. */
   #visit(part: Visit, rules = 1): Expression {
     this.#depth += rules;
-    if (this.#depth > deepest) {
+    if (this.#depth > maxNesting) {
       this.#build.broken({ offset: -1 }, "max recursion depth exceeded");
       throw new LimitReached();
     }

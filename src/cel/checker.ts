@@ -15,7 +15,7 @@ import {
 } from "./ast.ts";
 import { type FunctionDeclaration, type Overload, overload } from "./declarations.ts";
 import { optionalMember } from "./operations.ts";
-import { mostPerStep, resumed, stepEnds } from "./resumed.ts";
+import { maxPerStep, resumed, stepEnds } from "./resumed.ts";
 import { type SourceError, distinctErrors } from "./source.ts";
 import {
   type CelType,
@@ -69,7 +69,7 @@ export function* check(expression: Expression, scope: Scope): Steps<Checked> {
   for (let id = 0; id < found.length; id += 1) {
     const type = found[id];
     if (type) found[id] = substitute(known, type, true);
-    if (id % mostPerStep === mostPerStep - 1) yield;
+    if (id % maxPerStep === maxPerStep - 1) yield;
   }
   yield;
   // A node that was checked again after the end of a step reported its errors again.
@@ -101,7 +101,7 @@ class Checker {
     const type = this.#infer(node);
     this.types[node.id] = type;
     this.#nodes += 1;
-    if (this.#nodes === mostPerStep) throw stepEnds;
+    if (this.#nodes === maxPerStep) throw stepEnds;
     return type;
   }
 

@@ -18,7 +18,7 @@ import {
   unbounded,
   union,
 } from "./interval.ts";
-import { mostPerStep, resumed, stepEnds } from "./resumed.ts";
+import { maxPerStep, resumed, stepEnds } from "./resumed.ts";
 import { type Sizes, estimateLibraryCall } from "./library-estimate.ts";
 import { type CelType, types } from "./types.ts";
 
@@ -48,7 +48,7 @@ class Estimator implements Sizes {
   constructor(checked: Checked, sizeHint: SizeHint) {
     this.#checked = checked;
     this.#sizeHint = sizeHint;
-    if (checked.types.length > mostPerStep) this.#costs = [];
+    if (checked.types.length > maxPerStep) this.#costs = [];
   }
 
   resume(): void {
@@ -64,7 +64,7 @@ class Estimator implements Sizes {
     const cost = this.#cost(node);
     costs[node.id] = cost;
     this.#nodes += 1;
-    if (this.#nodes === mostPerStep) throw stepEnds;
+    if (this.#nodes === maxPerStep) throw stepEnds;
     return cost;
   }
 

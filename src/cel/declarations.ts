@@ -16,7 +16,7 @@ export interface Overload {
    * Whether the implementation checks dynamic arguments itself, because their types may match another
    * overload at run time.
    */
-  readonly judgesTypes?: boolean;
+  readonly checksTypes?: boolean;
 }
 
 export interface FunctionDeclaration {

@@ -1,7 +1,7 @@
 // Grammar constants shared by the parser and the error recovery.
 
 /** Maximum number of nested rules. */
-export const deepest = 250;
+export const maxNesting = 250;
 /** Number of grammar rules that a nested expression enters. */
 export const rulesPerNesting = 6;
 

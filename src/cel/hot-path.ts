@@ -17,7 +17,7 @@ import { type Value, isRecord } from "./values.ts";
 /** Returns undefined if the plan has to run. */
 export type HotPath = (state: Evaluation) => Value | undefined;
 
-const mostNodes = 400;
+const maxNodes = 400;
 
 /** Returns the hot path of a planned program; undefined if the expression does not support one. */
 export function hotPath(
@@ -150,7 +150,7 @@ class Writer {
   }
 
   #value(node: Expression, charged = true): Piece {
-    if ((this.#nodes += 1) > mostNodes) throw new Unsupported();
+    if ((this.#nodes += 1) > maxNodes) throw new Unsupported();
     const reference = this.#checked.references[node.id];
     if (reference?.kind === "type") throw new Unsupported();
     if (reference?.kind === "variable") return this.#variable(reference.name, charged);
@@ -293,7 +293,7 @@ class Writer {
     const args = nodes.map((arg) => this.#whole(this.#value(arg)));
     if (conversions.has(node.name) && args[0]!.constant) throw new Unsupported();
     const cost = callCost(node.name, id, this.#options.libraryCosts);
-    if (args.every(({ known }) => known)) return this.#worked(overloads, nodes, args, cost);
+    if (args.every(({ known }) => known)) return this.#precomputed(overloads, nodes, args, cost);
     const operator = operators[node.name];
     if (operator !== undefined && !cost && args.some(({ is }) => is === "int")) {
       const [a, b] = args.map((arg) => this.#as(arg, "int"));
@@ -315,7 +315,7 @@ class Writer {
   /**
    * A call whose arguments are the same in every run: evaluated at compile time, and charged in every run.
    */
-  #worked(
+  #precomputed(
     overloads: readonly Overload[],
     nodes: readonly Expression[],
     args: readonly Piece[],
@@ -369,7 +369,7 @@ class Writer {
     this.#emit(`for (let ${at} = 0; ${at} < ${items}.length; ${at} += 1) {`);
     this.#unless("cost <= state.limit");
     this.#locals.push({ name: node.variable, js: item });
-    this.#turn(node, `${items}[${at}]`, item, result.js);
+    this.#loopBody(node, `${items}[${at}]`, item, result.js);
     this.#locals.pop();
     this.#emit("}");
     this.#charge(node.macro === "exists_one" ? 2 : 1);
@@ -380,7 +380,7 @@ class Writer {
   }
 
   /** Generates the loop body of a macro. */
-  #turn(node: Fold, element: string, item: string, result: string): void {
+  #loopBody(node: Fold, element: string, item: string, result: string): void {
     const { macro, predicate, transform } = node;
     if (macro === "all" || macro === "exists") {
       this.#charge(macro === "exists" ? 3 : 2);

@@ -37,7 +37,7 @@ export { type Interval, type SizeHint, unbounded } from "./interval.ts";
 export {
   type SchemaLike,
   type SchemaType,
-  mostRequestBytes,
+  maxRequestBytes,
   schemaTypeSteps,
   sizesOf,
   typeOfSchema,

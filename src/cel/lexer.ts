@@ -35,7 +35,12 @@ const quoted = new RegExp(
     `"(?:${escape}|[^\\\\"\\n\\r])*"|'(?:${escape}|[^\\\\'\\n\\r])*'))`,
   "y",
 );
-const words: Readonly<Record<string, TokenKind>> = { true: "true", false: "false", null: "null", in: "in" };
+const keywords: Readonly<Record<string, TokenKind>> = {
+  true: "true",
+  false: "false",
+  null: "null",
+  in: "in",
+};
 
 const matchAt = (pattern: RegExp, text: string, at: number): string | undefined => {
   pattern.lastIndex = at;
@@ -107,7 +112,7 @@ function tokenAt(source: string, offset: number): Token | undefined {
   }
   const name = first === dot ? undefined : matchAt(word, source, offset);
   if (name !== undefined)
-    return { kind: Object.hasOwn(words, name) ? words[name]! : "name", text: name, offset };
+    return { kind: Object.hasOwn(keywords, name) ? keywords[name]! : "name", text: name, offset };
   const sign = matchAt(operator, source, offset);
   return sign === undefined ? undefined : { kind: "operator", text: sign, offset };
 }

@@ -63,22 +63,22 @@ const replacement: Estimate = (sizes, target, [from, to]) => {
 
 /** The longest result replaces the shortest matches by the longest replacement, and vice versa. */
 function replacedSize(size: Interval, from: Interval, to: Interval): Interval {
-  let mostCount = 0;
-  let mostKept = 0;
+  let maxCount = 0;
+  let maxKept = 0;
   if (from.min === 0) {
-    mostCount = Math.min(size.max + 1, unbounded);
-    mostKept = size.max;
-  } else if (to.max <= from.min) mostKept = size.max;
-  else mostCount = Math.ceil(size.max / from.min);
-  let leastCount = 0;
-  let leastKept = 0;
+    maxCount = Math.min(size.max + 1, unbounded);
+    maxKept = size.max;
+  } else if (to.max <= from.min) maxKept = size.max;
+  else maxCount = Math.ceil(size.max / from.min);
+  let minCount = 0;
+  let minKept = 0;
   if (from.max === 0) {
-    leastCount = Math.min(size.min + 1, unbounded);
-    leastKept = size.min;
-  } else if (from.max <= to.min) leastKept = size.min;
-  else leastCount = Math.ceil(size.min / from.max);
-  const counts = interval(leastCount, mostCount);
-  return addIntervals(multiplyIntervals(counts, to), interval(leastKept, mostKept));
+    minCount = Math.min(size.min + 1, unbounded);
+    minKept = size.min;
+  } else if (from.max <= to.min) minKept = size.min;
+  else minCount = Math.ceil(size.min / from.max);
+  const counts = interval(minCount, maxCount);
+  return addIntervals(multiplyIntervals(counts, to), interval(minKept, maxKept));
 }
 
 const splitting: Estimate = (sizes, target, args) => {
@@ -151,7 +151,7 @@ const estimates: Readonly<Record<string, Estimate>> = {
   validate: (sizes, target, [text]) =>
     target &&
     text && {
-      cost: scaled(scaled(sizes.librarySize(text), stringFactor), longestPattern * regexFactor),
+      cost: scaled(scaled(sizes.librarySize(text), stringFactor), maxPatternLength * regexFactor),
     },
   "sets.contains": comparison(1),
   "sets.intersects": comparison(1),
@@ -161,7 +161,7 @@ const estimates: Readonly<Record<string, Estimate>> = {
 /** Addresses have four or sixteen bytes. */
 const addressSize = interval(4, 16);
 /** Length of the longest pattern among the named formats for names. */
-const longestPattern = 128;
+const maxPatternLength = 128;
 
 /** A string given in place of an address is parsed first. */
 const parsing = (sizes: Sizes, node: EstimatedNode): Interval =>

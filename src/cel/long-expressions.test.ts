@@ -2,12 +2,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Compilation, compileSteps, environment } from "./program.ts";
-import { mostPerStep } from "./resumed.ts";
+import { maxPerStep } from "./resumed.ts";
 import { types } from "./types.ts";
 
 const env = environment();
 const variables = { self: types.dyn, flag: types.bool };
-const times = 3 * mostPerStep;
+const times = 3 * maxPerStep;
 
 function compileCounting(source: string): { readonly made: Compilation; readonly steps: number } {
   const steps = compileSteps(env, source, { variables, libraryCosts: true });
@@ -32,7 +32,7 @@ const wide: [name: string, begin: string, item: string, sign: string, end: strin
   ["a list beside others", "[1].all(x, x == 1) && 1 in [", "2", ",", "] || flag", true],
 ];
 for (const [name, begin, item, sign, end, value] of wide)
-  test(`${name} is read in steps`, () => {
+  test(`${name} is parsed in steps`, () => {
     const long = compileCounting(join(begin, item, sign, end, times));
     const short = compileCounting(join(begin, item, sign, end, few));
     assert.ok("program" in long.made && "program" in short.made, JSON.stringify(long.made));
@@ -41,7 +41,7 @@ for (const [name, begin, item, sign, end, value] of wide)
     assert.deepEqual("error" in outcome ? outcome.error : outcome.value, value);
   });
 
-test("what is wrong is told once, whichever step found it", () => {
+test("an error is reported once, whichever step found it", () => {
   const list = join("[", "1", ",", "]", times);
   const source = `[missing.all(a, has(1)), ${list}, 'a' + 1, other]`;
   const { made } = compileCounting(source);

@@ -4,18 +4,18 @@
 import { type Steps, finishSteps } from "#base";
 import type { Expression, ListLiteral, MapEntry, MapLiteral } from "./ast.ts";
 import { brokenSyntax } from "./broken-syntax.ts";
-import { deepest, operatorName, rulesPerNesting } from "./grammar.ts";
+import { maxNesting, operatorName, rulesPerNesting } from "./grammar.ts";
 import { type Token, tokenize } from "./lexer.ts";
 import { TreeBuilder } from "./tree-builder.ts";
-import { mostPerStep, resumed, stepEnds } from "./resumed.ts";
+import { maxPerStep, resumed, stepEnds } from "./resumed.ts";
 import { type SourceError, distinctErrors } from "./source.ts";
 
-const longestSource = 100_000;
+const maxSourceLength = 100_000;
 /**
  * For longer invalid expressions, which are unlikely to be handwritten, only the first syntax error is
  * reported.
  */
-const longestRead = 4096;
+const maxRecoveryLength = 4096;
 const startOfExpression =
   "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
 /** Precedence of binary operators. */
@@ -60,9 +60,9 @@ export const parse = (source: string, options: ParseOptions): Parsed =>
   finishSteps(parseSteps(source, options));
 
 export function* parseSteps(source: string, options: ParseOptions): Steps<Parsed> {
-  const size = source.length > longestSource ? Array.from(source).length : source.length;
-  if (size > longestSource) {
-    const message = `expression code point size exceeds limit: size: ${size}, limit ${longestSource}`;
+  const size = source.length > maxSourceLength ? Array.from(source).length : source.length;
+  if (size > maxSourceLength) {
+    const message = `expression code point size exceeds limit: size: ${size}, limit ${maxSourceLength}`;
     return { errors: [{ offset: -1, message }] };
   }
   const { tokens, errors } = yield* tokenize(source);
@@ -70,7 +70,7 @@ export function* parseSteps(source: string, options: ParseOptions): Steps<Parsed
   const parsed = yield* new Parser(tokens, options).parse();
   if (!parsed.errors && errors.length === 0) return parsed;
   yield;
-  const isRead = !options.optionals && source.length <= longestRead;
+  const isRead = !options.optionals && source.length <= maxRecoveryLength;
   const all = isRead ? brokenSyntax(source, tokens, options) : [];
   return { errors: [...errors, ...(all.length > 0 ? all : (parsed.errors ?? []))] };
 }
@@ -102,12 +102,12 @@ class Parser {
   readonly #elements: Map<number, ParsedElement> | undefined;
   #at = 0;
   #depth = 1;
-  #endOfStep = mostPerStep;
+  #endOfStep = maxPerStep;
 
   constructor(tokens: readonly Token[], options: ParseOptions) {
     this.#tokens = tokens;
     this.#options = options;
-    if (tokens.length > mostPerStep) this.#elements = new Map();
+    if (tokens.length > maxPerStep) this.#elements = new Map();
     this.#build = new TreeBuilder(options);
   }
 
@@ -115,7 +115,7 @@ class Parser {
     return resumed(
       () => this.#attempt(),
       () => {
-        this.#endOfStep = this.#at + mostPerStep;
+        this.#endOfStep = this.#at + maxPerStep;
         this.#at = 0;
         this.#depth = 1;
       },
@@ -126,15 +126,17 @@ class Parser {
     const { errors } = this.#build;
     try {
       const expression = this.#start();
-      return errors.length > 0 ? { errors: this.#once(errors) } : { expression };
+      return errors.length > 0 ? { errors: this.#withoutDuplicates(errors) } : { expression };
     } catch (error) {
       if (!(error instanceof SyntaxFailure)) throw error;
-      return { errors: [...this.#once(errors), { offset: error.offset, message: error.message }] };
+      return {
+        errors: [...this.#withoutDuplicates(errors), { offset: error.offset, message: error.message }],
+      };
     }
   }
 
   /** Tokens outside of elements are parsed again by each step, so their errors repeat. */
-  #once(errors: readonly SourceError[]): readonly SourceError[] {
+  #withoutDuplicates(errors: readonly SourceError[]): readonly SourceError[] {
     return this.#elements ? distinctErrors(errors) : errors;
   }
 
@@ -187,7 +189,7 @@ class Parser {
   }
 
   #checkDepth(depth: number): void {
-    if (depth > deepest) throw new SyntaxFailure(-1, "max recursion depth exceeded");
+    if (depth > maxNesting) throw new SyntaxFailure(-1, "max recursion depth exceeded");
   }
 
   #nested(): Expression {

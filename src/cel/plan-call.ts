@@ -33,7 +33,7 @@ export function strictCall(
   if (runs.length === 2 && !cost) return twoArguments(first!, second!, apply);
   if (runs.length === 2 && !costsByResult) return twoWithCost(first!, second!, apply, cost!);
   return (state) => {
-    const values = runs.map((run) => settled(run, state));
+    const values = runs.map((run) => valueOrError(run, state));
     const failed = values.find((value) => value instanceof EvaluationError);
     let result: Value | undefined;
     const once = (): Value => (failed ? 0 : (result ??= apply(...(values as Value[]))));
@@ -76,7 +76,7 @@ function twoArguments(first: Step, second: Step, apply: Implementation): Step {
       left = first(state);
     } catch (error) {
       absorbed(error);
-      settled(second, state);
+      valueOrError(second, state);
       state.charge(1);
       throw error;
     }
@@ -100,7 +100,7 @@ function twoWithCost(first: Step, second: Step, apply: Implementation, cost: Cal
       left = first(state);
     } catch (error) {
       absorbed(error);
-      state.charge(cost(0, forCost(settled(second, state)), noResult));
+      state.charge(cost(0, forCost(valueOrError(second, state)), noResult));
       throw error;
     }
     try {
@@ -124,7 +124,7 @@ export function implementationOf(
   const [only] = overloads;
   const unknown = args.map((node) => isDyn(checked.types[node.id] ?? types.dyn));
   const same = overloads.every((each) => each.apply === only!.apply);
-  if (same && (overloads.length > 1 || only!.judgesTypes || !unknown.includes(true))) return only!.apply;
+  if (same && (overloads.length > 1 || only!.checksTypes || !unknown.includes(true))) return only!.apply;
   return overloads.length === 1 ? guarded(only!, unknown) : chosen(overloads);
 }
 
@@ -162,11 +162,11 @@ export function logical(left: Step, right: Step, deciding: boolean): Step {
       first = left(state);
     } catch (error) {
       const failure = absorbed(error);
-      if (settled(right, state) === deciding) return deciding;
+      if (valueOrError(right, state) === deciding) return deciding;
       throw failure;
     }
     if (first === deciding) return deciding;
-    const second = typeof first === "boolean" ? right(state) : settled(right, state);
+    const second = typeof first === "boolean" ? right(state) : valueOrError(right, state);
     if (second === deciding) return deciding;
     if (typeof first === "boolean" && typeof second === "boolean") return !deciding;
     throw second instanceof EvaluationError ? second : noSuchOverload();
@@ -177,8 +177,8 @@ export function equality(left: Planned, right: Planned, positive: boolean): Step
   const literal = right.constant?.value;
   if (typeof literal === "string" && literal !== "") return equalsText(left.run, literal, positive);
   return (state) => {
-    const a = settled(left.run, state);
-    const b = settled(right.run, state);
+    const a = valueOrError(left.run, state);
+    const b = valueOrError(right.run, state);
     state.charge(equalityCost(forCost(a), forCost(b)));
     if (a instanceof EvaluationError) throw a;
     if (b instanceof EvaluationError) throw b;
@@ -216,7 +216,7 @@ function equalsText(run: Step, text: string, positive: boolean): Step {
 }
 
 /** Returns the value or the error: a call with one or two arguments costs the same if they fail. */
-function settled(run: Step, state: Evaluation): Value | EvaluationError {
+function valueOrError(run: Step, state: Evaluation): Value | EvaluationError {
   try {
     return run(state);
   } catch (error) {
@@ -240,7 +240,7 @@ export function membership(run: Step, list: readonly Value[]): Planned | undefin
   if (!keys) return undefined;
   return {
     run: (state) => {
-      const item = settled(run, state);
+      const item = valueOrError(run, state);
       const key = item instanceof EvaluationError ? undefined : memberKey(item);
       return key !== undefined && keys.has(key);
     },

@@ -40,35 +40,35 @@ export function planFold(node: Fold, planner: FoldPlanner): Step {
   if (macro === "bind") return named(node, planner);
   const range = planner.value(node.range).run;
   return planner.withLocal(accumulator, () =>
-    withVariables(node, planner, (turn, slot) => {
+    withVariables(node, planner, (bindElement, slot) => {
       const part = (expression: Expression) => planner.value(expression);
       const predicate = node.predicate && part(node.predicate).run;
       switch (macro) {
         case "all":
         case "exists":
-          return quantified(range, turn, predicate!, macro === "exists");
+          return quantified(range, bindElement, predicate!, macro === "exists");
         case "exists_one":
-          return exactlyOne(range, turn, predicate!);
+          return exactlyOne(range, bindElement, predicate!);
         case "map":
         case "filter":
-          return collected(range, turn, part(node.transform!), predicate);
+          return collected(range, bindElement, part(node.transform!), predicate);
         case "transformMap":
-          return mapped(range, turn, underKey(slot, part(node.transform!).run), predicate);
+          return mapped(range, bindElement, underKey(slot, part(node.transform!).run), predicate);
         case "transformMapEntry":
-          return mapped(range, turn, wholeEntries(part(node.transform!).run), predicate);
+          return mapped(range, bindElement, wholeEntries(part(node.transform!).run), predicate);
       }
     }),
   );
 }
 
 /** Assigns an element of a range to the loop variables. */
-type Turn = (state: Evaluation, range: Value, items: Items, at: number) => void;
+type BindElement = (state: Evaluation, range: Value, items: Items, at: number) => void;
 
 /** Declares the loop variables and provides their assignment and the slot of the first one. */
 function withVariables(
   { variable, second }: Fold,
   planner: FoldPlanner,
-  use: (turn: Turn, slot: number) => Step,
+  use: (bindElement: BindElement, slot: number) => Step,
 ): Step {
   return planner.withLocal(variable, (slot) => {
     if (second === undefined)
@@ -97,7 +97,7 @@ function named({ initial, accumulator: name = accumulator, result }: Fold, plann
 }
 
 /** all and exists: an error is raised only if no element decides the result. */
-function quantified(range: Step, turn: Turn, predicate: Step, deciding: boolean): Step {
+function quantified(range: Step, bindElement: BindElement, predicate: Step, deciding: boolean): Step {
   const conditionCost = deciding ? 3 : 2;
   return (state) => {
     const over = range(state);
@@ -108,7 +108,7 @@ function quantified(range: Step, turn: Turn, predicate: Step, deciding: boolean)
     for (let at = 0; at < count; at += 1) {
       state.charge(conditionCost);
       if (decided) break;
-      turn(state, over, items, at);
+      bindElement(state, over, items, at);
       state.charge(1);
       try {
         const holds = predicate(state);
@@ -126,7 +126,7 @@ function quantified(range: Step, turn: Turn, predicate: Step, deciding: boolean)
 }
 
 /** Returns the result of the predicate, or its error. */
-function judged(predicate: Step, state: Evaluation): boolean | EvaluationError {
+function evaluatePredicate(predicate: Step, state: Evaluation): boolean | EvaluationError {
   try {
     const holds = predicate(state);
     return typeof holds === "boolean" ? holds : noSuchOverload();
@@ -136,7 +136,7 @@ function judged(predicate: Step, state: Evaluation): boolean | EvaluationError {
 }
 
 /** Evaluates every element; of several errors the last one is raised. */
-function exactlyOne(range: Step, turn: Turn, predicate: Step): Step {
+function exactlyOne(range: Step, bindElement: BindElement, predicate: Step): Step {
   return (state) => {
     const over = range(state);
     const items = itemsOf(over);
@@ -144,8 +144,8 @@ function exactlyOne(range: Step, turn: Turn, predicate: Step): Step {
     let found = 0;
     let failure: EvaluationError | undefined;
     for (let at = 0; at < count; at += 1) {
-      turn(state, over, items, at);
-      const holds = judged(predicate, state);
+      bindElement(state, over, items, at);
+      const holds = evaluatePredicate(predicate, state);
       if (typeof holds !== "boolean") failure = holds;
       if (holds !== true) continue;
       state.charge(2);
@@ -163,7 +163,7 @@ function exactlyOne(range: Step, turn: Turn, predicate: Step): Step {
  */
 function collected(
   range: Step,
-  turn: Turn,
+  bindElement: BindElement,
   transform: { readonly run: Step; readonly constant?: unknown },
   predicate: Step | undefined,
 ): Step {
@@ -175,9 +175,9 @@ function collected(
     const list: Value[] = [];
     let failure: EvaluationError | undefined;
     for (let at = 0; at < count; at += 1) {
-      turn(state, over, items, at);
+      bindElement(state, over, items, at);
       if (predicate) {
-        const holds = judged(predicate, state);
+        const holds = evaluatePredicate(predicate, state);
         if (typeof holds !== "boolean") failure = holds;
         if (holds !== true) continue;
       }
@@ -215,14 +215,14 @@ function wholeEntries(transform: Step): Entries {
   };
 }
 
-function mapped(range: Step, turn: Turn, entries: Entries, predicate: Step | undefined): Step {
+function mapped(range: Step, bindElement: BindElement, entries: Entries, predicate: Step | undefined): Step {
   return (state) => {
     const over = range(state);
     const items = itemsOf(over);
     const count = countOf(items);
     const map = new Map<MapKey, Entry>();
     for (let at = 0; at < count; at += 1) {
-      turn(state, over, items, at);
+      bindElement(state, over, items, at);
       if (predicate) {
         const holds = predicate(state);
         if (typeof holds !== "boolean") throw noSuchOverload();

@@ -160,7 +160,7 @@ for (const [source, error] of failures) {
   });
 }
 
-test("evaluation stops at its cost limit, and nothing absorbs that", () => {
+test("evaluation stops at its cost limit, and no operator absorbs that error", () => {
   const compiled = compile(env, "numbers.all(n, n > 0) || true", { variables });
   assert.ok("program" in compiled);
   const outcome = compiled.program.evaluate(bindings, 5);
@@ -184,7 +184,7 @@ const hostile: [name: string, source: string][] = [
   ["an unclosed string", `'${"x".repeat(50_000)}`],
 ];
 for (const [name, source] of hostile) {
-  test(`${name} do not hold the event loop`, () => {
+  test(`${name} do not block the event loop`, () => {
     evaluate("1 == 1");
     const start = process.threadCpuUsage();
     evaluate(source);

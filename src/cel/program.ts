@@ -190,7 +190,7 @@ function programOf(
 /** Number of runs after which a hot path is compiled. */
 const runsBeforeHot = 200;
 /** A hot path that gives up in more than a quarter of its runs is discarded. */
-const mostGivenUp = 50;
+const maxBailouts = 50;
 
 /** Returns a function that runs a plan; the state of a run is reused. */
 function runnerOf({ run, inputs, slots }: Plan, makeHot: () => HotPath | undefined): Program["evaluate"] {
@@ -199,15 +199,15 @@ function runnerOf({ run, inputs, slots }: Plan, makeHot: () => HotPath | undefin
   let idle: Evaluation | undefined;
   let hot: HotPath | undefined;
   let runs = 0;
-  let givenUp = 0;
+  let bailouts = 0;
   const evaluate = (state: Evaluation): Value => {
     runs += 1;
     if (runs === runsBeforeHot) hot = makeHot();
     if (!hot) return run(state);
     const value = attempt(hot, state);
     if (value !== undefined) return value;
-    givenUp += 1;
-    if (givenUp > mostGivenUp && givenUp * 4 > runs) hot = undefined;
+    bailouts += 1;
+    if (bailouts > maxBailouts && bailouts * 4 > runs) hot = undefined;
     return run(state);
   };
   return (bindings, costLimit) => {

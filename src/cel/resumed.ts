@@ -7,7 +7,7 @@ import type { Steps } from "#base";
 export const stepEnds = new Error("the step ends");
 
 /** Number of tokens or nodes after which a pass yields to other work. */
-export const mostPerStep = 4096;
+export const maxPerStep = 4096;
 
 /** Runs a pass until it completes; `again` prepares it for the next descent. */
 export function* resumed<T>(pass: () => T, again: () => void): Steps<T> {

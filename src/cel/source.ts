@@ -12,8 +12,8 @@ export interface SourceError {
 }
 
 /** Maximum number of errors shown; of further errors only the count is reported. */
-export const mostErrors = 100;
-const longestSnippet = 16_384;
+export const maxErrors = 100;
+const maxSnippetLength = 16_384;
 
 /** Creates a syntax error. The reference uses its own message as a format string without arguments. */
 const syntaxError = (offset: number, message: string): SourceError => ({
@@ -24,8 +24,8 @@ const syntaxError = (offset: number, message: string): SourceError => ({
   ),
 });
 /** Adds a syntax error. Messages that are not shown are not computed. */
-export function reportSyntax(errors: SourceError[], offset: number, words: () => string): void {
-  errors.push(errors.length < mostErrors ? syntaxError(offset, words()) : { offset, message: "" });
+export function reportSyntax(errors: SourceError[], offset: number, makeMessage: () => string): void {
+  errors.push(errors.length < maxErrors ? syntaxError(offset, makeMessage()) : { offset, message: "" });
 }
 
 const formatted = /%([-+# 0]*\d*(?:\.\d*)?)([^]?)/gu;
@@ -37,7 +37,7 @@ export function formatErrors(source: string, errors: readonly SourceError[]): st
   const inPoints = pointOffsets(source, points);
   const lines = new Map<number, ShownLine | undefined>();
   const placed = errors
-    .slice(0, mostErrors)
+    .slice(0, maxErrors)
     .map((error) => ({ error, at: place(starts, inPoints(error.offset), error.ofToken) }));
   placed.sort((left, right) => left.at.line - right.at.line || left.at.column - right.at.column);
   const texts = placed.map(({ error, at }) => {
@@ -45,7 +45,7 @@ export function formatErrors(source: string, errors: readonly SourceError[]): st
     const line = lines.getOrInsertComputed(at.line, (number) => shownLine(points, starts, number));
     return line ? head + snippet(line, at.column) : head;
   });
-  if (errors.length > mostErrors) texts.push(`${errors.length - mostErrors} more errors were truncated`);
+  if (errors.length > maxErrors) texts.push(`${errors.length - maxErrors} more errors were truncated`);
   return texts.join("\n");
 }
 
@@ -99,7 +99,7 @@ function shownLine(
   if (line < 1 || line > starts.length + 1) return undefined;
   const from = line === 1 ? 0 : starts[line - 2]!;
   const to = line <= starts.length ? starts[line - 1]! - 1 : points.length;
-  if (to - from > longestSnippet) return undefined;
+  if (to - from > maxSnippetLength) return undefined;
   const shown = points.slice(from, to);
   return {
     text: shown.join("").replaceAll("\t", " "),
@@ -112,12 +112,12 @@ const snippet = ({ text, dots }: ShownLine, column: number): string =>
 
 /** Returns the errors without duplicates. */
 export function distinctErrors(errors: readonly SourceError[]): readonly SourceError[] {
-  const told = new Map<number, string[]>();
+  const seen = new Map<number, string[]>();
   return errors.filter(({ offset, message }) => {
-    const before = told.get(offset);
+    const before = seen.get(offset);
     if (before?.includes(message)) return false;
     if (before) before.push(message);
-    else told.set(offset, [message]);
+    else seen.set(offset, [message]);
     return true;
   });
 }

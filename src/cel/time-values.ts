@@ -3,8 +3,8 @@
 import { parseDuration, DurationError } from "#base";
 import { Duration, Timestamp, evaluationError } from "./values.ts";
 
-const leastSeconds = -62_135_596_800;
-const mostSeconds = 253_402_300_799;
+const minSeconds = -62_135_596_800;
+const maxSeconds = 253_402_300_799;
 const nanosPerSecond = 1_000_000_000n;
 
 export function durationOf(nanos: bigint): Duration {
@@ -13,7 +13,7 @@ export function durationOf(nanos: bigint): Duration {
 }
 
 export function timestampOf(seconds: number, nanos: number, offsetMinutes = 0): Timestamp {
-  if (seconds < leastSeconds || seconds > mostSeconds) throw evaluationError("timestamp overflow");
+  if (seconds < minSeconds || seconds > maxSeconds) throw evaluationError("timestamp overflow");
   return new Timestamp(seconds, nanos, offsetMinutes);
 }
 
@@ -79,7 +79,7 @@ export function calendar(time: Timestamp, zone: string | undefined): Date {
 }
 
 const formats = new Map<string, Intl.DateTimeFormat>();
-const mostFormats = 64;
+const maxFormats = 64;
 
 function zoneOffsetSeconds(time: Timestamp, zone: string): number {
   if (zone === "" || zone === "UTC") return 0;
@@ -112,7 +112,7 @@ function formatOf(zone: string): Intl.DateTimeFormat {
       minute: "numeric",
       second: "numeric",
     });
-    if (formats.size >= mostFormats) formats.clear();
+    if (formats.size >= maxFormats) formats.clear();
     formats.set(zone, format);
     return format;
   } catch {

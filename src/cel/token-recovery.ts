@@ -3,7 +3,7 @@
 // token is skipped, a missing one is inserted, and otherwise the rule is left, up to a token with which an
 // enclosing rule can continue.
 
-import { deepest } from "./grammar.ts";
+import { maxNesting } from "./grammar.ts";
 import { type Token, blanksIn } from "./lexer.ts";
 import { type SourceError, reportSyntax } from "./source.ts";
 
@@ -48,12 +48,12 @@ class Unexpected extends Error {}
 /** The limit on errors or nesting is reached; the rest is not examined. */
 export class LimitReached extends Error {}
 
-const mostRecoveries = 30;
+const maxRecoveries = 30;
 /**
  * The reference continues up to its limit, which would exceed our stack; it rejects all such expressions
  * anyway.
  */
-const deepestWalked = 100;
+const maxRuleDepth = 100;
 
 export class TokenRecovery {
   readonly errors: SourceError[] = [];
@@ -87,8 +87,8 @@ export class TokenRecovery {
   rule(name: string, follow: Follow, body: () => void): void {
     this.#around.push(follow);
     const depth = (this.#depths.get(name) ?? 0) + 1;
-    if (depth >= deepestWalked) {
-      this.errors.push({ offset: -1, message: `expression recursion limit exceeded: ${deepest}` });
+    if (depth >= maxRuleDepth) {
+      this.errors.push({ offset: -1, message: `expression recursion limit exceeded: ${maxNesting}` });
       throw new LimitReached();
     }
     this.#depths.set(name, depth);
@@ -173,9 +173,9 @@ export class TokenRecovery {
   }
 
   #countRecovery(): void {
-    if (this.#recoveries === mostRecoveries) {
+    if (this.#recoveries === maxRecoveries) {
       const { offset } = this.token();
-      reportSyntax(this.errors, offset, () => `error recovery attempt limit exceeded: ${mostRecoveries}`);
+      reportSyntax(this.errors, offset, () => `error recovery attempt limit exceeded: ${maxRecoveries}`);
       throw new LimitReached();
     }
     this.#recoveries += 1;

@@ -45,7 +45,7 @@ const values: [source: string, value: Value][] = [
   ["['a', 'b'].transformMapEntry(i, v, {v: i})['b']", 1],
 ];
 for (const [source, value] of values)
-  test(`${source} has its value`, () => {
+  test(`${source} evaluates as expected`, () => {
     const outcome = evaluate(source);
     assert.deepEqual("value" in outcome ? outcome.value : outcome, value);
   });
@@ -59,12 +59,12 @@ const refused: [source: string, error: RegExp][] = [
   ["[1, 1].transformMapEntry(i, v, {v: i}).size() == 1", /insert failed: key 1 already exists/],
 ];
 for (const [source, error] of refused)
-  test(`${source} is refused`, () => {
+  test(`${source} is rejected`, () => {
     const outcome = evaluate(source);
     assert.match("error" in outcome ? outcome.error : "", error);
   });
 
-test("releases before do not know them", () => {
+test("earlier releases do not have them", () => {
   const compiled = compile(environment({ release: 31 }), "[1].all(i, v, true)", { variables: {} });
   assert.match("error" in compiled ? compiled.error : "", /found no matching overload|undeclared reference/);
 });

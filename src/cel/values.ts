@@ -149,20 +149,20 @@ export const noSuchOverload = (): EvaluationError => evaluationError("no such ov
 export const noSuchKey = (key: Value): EvaluationError =>
   evaluationError(`no such key: ${typeof key === "object" ? "" : String(key)}`);
 
-const leastInt = -(1n << 63n);
-const mostInt = (1n << 63n) - 1n;
-const mostUint = (1n << 64n) - 1n;
+const minInt = -(1n << 63n);
+const maxInt = (1n << 63n) - 1n;
+const maxUint = (1n << 64n) - 1n;
 const compact = (value: bigint): number | bigint =>
   value >= -9007199254740991n && value <= 9007199254740991n ? Number(value) : value;
 
 /** Returns the canonical form of an int. */
 export function intOf(value: bigint): number | bigint {
-  if (value < leastInt || value > mostInt) throw evaluationError("integer overflow");
+  if (value < minInt || value > maxInt) throw evaluationError("integer overflow");
   return compact(value);
 }
 
 export function uintOf(value: bigint): Uint {
-  if (value < 0n || value > mostUint) throw evaluationError("unsigned integer overflow");
+  if (value < 0n || value > maxUint) throw evaluationError("unsigned integer overflow");
   return new Uint(compact(value));
 }
 

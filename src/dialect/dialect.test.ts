@@ -191,7 +191,7 @@ for (const [what, get, inOrch, inKubernetes] of names) {
     assert.deepEqual([get(orch), get(kubernetes)], [inOrch, inKubernetes]));
 }
 
-test("a written group reads back as what was declared", () => {
+test("a group parsed from its wire name equals the declared one", () => {
   for (const dialect of Object.values(dialects)) {
     for (const group of [
       { group: "events", branded: true },
@@ -203,7 +203,7 @@ test("a written group reads back as what was declared", () => {
   }
 });
 
-test("no well-known name of one dialect is left in the other's words", () => {
+test("no well-known name of one dialect contains words of the other", () => {
   const texts = (value: unknown): string[] =>
     typeof value === "string" ? [value] : Object.values(value as object).flatMap(texts);
   assert.deepEqual(
@@ -230,13 +230,13 @@ for (const [argv, found] of arguments_) {
     assert.equal(dialectArgument(argv), found));
 }
 
-test("only the two dialects have a name", () => {
+test("only the names of the two dialects are accepted", () => {
   assert.equal(dialectNamed("orch"), orch);
   assert.equal(dialectNamed("kubernetes"), kubernetes);
   assert.equal(dialectNamed("constructor"), undefined);
 });
 
-test("a command line chooses a dialect, orch by itself, and no other", () => {
+test("a command line selects a dialect, orch by default, and rejects unknown names", () => {
   assert.deepEqual(chosenDialect([]), { dialect: orch });
   assert.deepEqual(chosenDialect(["--dialect=kubernetes"]), { dialect: kubernetes });
   assert.deepEqual(chosenDialect(["--dialect", "klingon"]), {

@@ -21,11 +21,11 @@ const cases: [name: string, offered: string, asked: string, answer: string, told
   ["another protocol", "v4.channel.example.com", "v4.channel.example.com", "", ""],
 ];
 for (const [name, offered, asked, answer, told] of cases) {
-  test(`${name} is understood and answered in its own spelling`, () => {
+  test(`${name} is accepted and answered in its own spelling`, () => {
     assert.equal(runtimeProtocols(dialects.orch, offered), asked);
     assert.equal(clientProtocol(dialects.orch, answer, offered), told);
   });
 }
 
-test("where both spell alike, nothing changes", () =>
+test("nothing changes where both spellings are the same", () =>
   assert.equal(runtimeProtocols(dialects.kubernetes, "v4.channel.k8s.io"), "v4.channel.k8s.io"));

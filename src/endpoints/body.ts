@@ -13,7 +13,7 @@ import {
   decodeEnvelope,
   decodeJson,
   decodeYaml,
-  strictSentence,
+  strictMessage,
   protobufCodec,
   yamlToJson,
 } from "#schema";
@@ -205,7 +205,7 @@ export function judgeStrictness(
   if (mode === "Ignore" || strict.length === 0) return;
   if (mode === "Strict")
     throw badRequest(
-      `${kind} in version "${versionOf(decoded.value.apiVersion)}" cannot be handled as a ${kind}: strict decoding error: ${strictSentence(strict)}`,
+      `${kind} in version "${versionOf(decoded.value.apiVersion)}" cannot be handled as a ${kind}: strict decoding error: ${strictMessage(strict)}`,
     );
   for (const text of strict) call.warn(text);
 }

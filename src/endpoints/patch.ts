@@ -23,8 +23,8 @@ import {
 import {
   DecodeError,
   PatchError,
-  converterWords,
-  duplicateSentence,
+  converterMessage,
+  duplicateKeysMessage,
   fromJsonValue,
   jsonPatch,
   mergePatch,
@@ -265,7 +265,9 @@ function decodedPatch(
     return decoded;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    throw invalid(type === "application/strategic-merge-patch+json" ? converterWords(error) : error.message);
+    throw invalid(
+      type === "application/strategic-merge-patch+json" ? converterMessage(error) : error.message,
+    );
   }
 }
 
@@ -351,7 +353,7 @@ export function applyConfiguration(
       judged = true;
       if (options.fieldValidation === "Strict")
         throw badRequest(
-          `error strict decoding YAML: error converting YAML to JSON: ${duplicateSentence(duplicate)}`,
+          `error strict decoding YAML: error converting YAML to JSON: ${duplicateKeysMessage(duplicate)}`,
         );
       if (options.fieldValidation === "Warn") for (const text of duplicate) call.warn(text);
     },

@@ -5,14 +5,14 @@ import type { Resource } from "#registry";
 import type { CachedObject, Frame } from "#watchcache";
 
 export interface ResourceFollower {
-  note(cached: CachedObject): void;
-  forget(name: string): void;
+  upsert(cached: CachedObject): void;
+  remove(name: string): void;
   /** Returns the recorded names; those missing from a new state are forgotten. */
   names(): Iterable<string>;
   /** Called when the existing objects have been delivered, and again after each restart. */
-  complete?(): void;
+  synced?(): void;
   /** Called after each batch. */
-  flushed?(): void;
+  batchDone?(): void;
 }
 
 const retryMilliseconds = 1000;
@@ -29,23 +29,23 @@ export async function followResource(
     const ended = (): void => over.resolve();
     signal.addEventListener("abort", ended, { once: true });
     const seen = new Set<string>();
-    let whole = false;
+    let isSynced = false;
     const deliver = (frames: readonly Frame[]): void => {
       for (const { type, item } of frames) {
-        if (type === "DELETED") follower.forget(item.name);
-        else follower.note(item);
-        if (!whole) seen.add(item.name);
+        if (type === "DELETED") follower.remove(item.name);
+        else follower.upsert(item);
+        if (!isSynced) seen.add(item.name);
       }
-      follower.flushed?.();
+      follower.batchDone?.();
     };
     try {
       await resource.source.watch(
         { below: "", selector: selectEverything, from: "state", signal },
         { deliver, ended },
       );
-      whole = true;
-      for (const name of follower.names()) if (!seen.has(name)) follower.forget(name);
-      follower.complete?.();
+      isSynced = true;
+      for (const name of follower.names()) if (!seen.has(name)) follower.remove(name);
+      follower.synced?.();
       await over.promise;
     } catch {
       await clock.sleep(retryMilliseconds, signal).catch(() => undefined);

@@ -53,7 +53,7 @@ const dropperOf = memoized((message) => {
     if (inner && field.presence === "inline") steps.push(inner);
     else if (inner)
       steps.push((object) => void (object[key] && inner(object[key] as Record<string, unknown>)));
-    if (field.more.emptyCounts)
+    if (field.more.keepEmpty)
       steps.push((object) => {
         if (object[key] && Object.keys(object[key]).length === 0) delete object[key];
       });

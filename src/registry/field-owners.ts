@@ -15,7 +15,7 @@ import {
   applySteps,
   checkManagers,
   conflictMessage,
-  converterWords,
+  converterMessage,
   fieldElement,
   fromJsonValue,
   fromScaleManagers,
@@ -159,7 +159,7 @@ function decodedMerge({ schema, apiVersion, kind }: Endpoint, merged: JsonObject
     const type = `${apiVersion.includes("/") ? "" : "/"}${apiVersion}, Kind=${kind}`;
     const { namespace = "", name = "" } = merged["metadata"] as ApiObject["metadata"];
     throw badRequest(
-      `failed to convert new object (${namespace}/${name}; ${type}) to proper version: unable to convert unstructured object to ${type}: ${converterWords(error)}`,
+      `failed to convert new object (${namespace}/${name}; ${type}) to proper version: unable to convert unstructured object to ${type}: ${converterMessage(error)}`,
     );
   }
 }

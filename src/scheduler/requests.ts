@@ -1,5 +1,5 @@
 // Resource requests of pods and allocatable resources of nodes as numbers by resource; CPU in thousandths.
-import { type Container, type Pod, countedRequests, mostAtOnce, runningContainers } from "#api";
+import { type Container, type Pod, effectiveRequests, peakUsage, runningContainers } from "#api";
 import { parseQuantity, quantityMilliValue, quantityValue } from "#base";
 
 export type Amounts = Readonly<Record<string, number>>;
@@ -56,10 +56,10 @@ export function useOf(pod: Pod): PodUse {
   return use;
 }
 
-const requestsOf = (pod: Pod, container: Container): Amounts => amountsOf(countedRequests(pod, container));
+const requestsOf = (pod: Pod, container: Container): Amounts => amountsOf(effectiveRequests(pod, container));
 
 const total = ({ spec }: Pod, of: (container: Container) => Amounts): Amounts =>
-  added(mostAtOnce(spec, of, { none: {}, sum: added, larger }), amountsOf(spec.overhead));
+  added(peakUsage(spec, of, { none: {}, sum: added, larger }), amountsOf(spec.overhead));
 
 const hostPortsOf = ({ spec }: Pod): HostPort[] =>
   runningContainers(spec).flatMap(({ ports }) =>

@@ -5,10 +5,10 @@ import { isIP } from "node:net";
 
 export type Problems = readonly string[];
 
-const fine: Problems = [];
-export const lengthProblem = (most: number): string => `must be no more than ${most} characters`;
-export const rangeProblem = (least: number, most: number): string =>
-  `must be between ${least} and ${most}, inclusive`;
+const noProblems: Problems = [];
+export const lengthProblem = (max: number): string => `must be no more than ${max} characters`;
+export const rangeProblem = (min: number, max: number): string =>
+  `must be between ${min} and ${max}, inclusive`;
 
 /** Returns the error message of a regex check, including examples of valid values. */
 export function patternProblem(sentence: string, pattern: string, ...examples: readonly string[]): string {
@@ -20,15 +20,15 @@ interface Format {
   readonly pattern: string;
   readonly sentence: string;
   readonly examples: readonly string[];
-  readonly longest?: number;
+  readonly maxLength?: number;
 }
 
-function checker({ pattern, sentence, examples, longest }: Format): (value: string) => string[] {
+function checker({ pattern, sentence, examples, maxLength }: Format): (value: string) => string[] {
   const whole = new RegExp(`^(?:${pattern})$`);
   const problem = patternProblem(sentence, pattern, ...examples);
   return (value) => {
     const found: string[] = [];
-    if (longest !== undefined && Buffer.byteLength(value) > longest) found.push(lengthProblem(longest));
+    if (maxLength !== undefined && Buffer.byteLength(value) > maxLength) found.push(lengthProblem(maxLength));
     if (!whole.test(value)) found.push(problem);
     return found;
   };
@@ -43,7 +43,7 @@ const anyLabel = checker({
   sentence:
     "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character",
   examples: ["my-name", "123-abc"],
-  longest: 63,
+  maxLength: 63,
 });
 const dotted = new RegExp(`^${subdomain}$`);
 export function dns1123LabelProblems(value: string): Problems {
@@ -58,7 +58,7 @@ export const dns1123SubdomainProblems: (value: string) => Problems = checker({
   sentence:
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
   examples: ["example.com"],
-  longest: 253,
+  maxLength: 253,
 });
 
 export const wildcardSubdomainProblems: (value: string) => Problems = checker({
@@ -66,7 +66,7 @@ export const wildcardSubdomainProblems: (value: string) => Problems = checker({
   sentence:
     "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character",
   examples: ["*.example.com"],
-  longest: 253,
+  maxLength: 253,
 });
 
 export const dns1035LabelProblems: (value: string) => Problems = checker({
@@ -74,7 +74,7 @@ export const dns1035LabelProblems: (value: string) => Problems = checker({
   sentence:
     "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character",
   examples: ["my-name", "abc-123"],
-  longest: 63,
+  maxLength: 63,
 });
 
 export const labelValueProblems: (value: string) => Problems = checker({
@@ -82,7 +82,7 @@ export const labelValueProblems: (value: string) => Problems = checker({
   sentence:
     "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
   examples: ["MyValue", "my_value", "12345"],
-  longest: 63,
+  maxLength: 63,
 });
 
 const nameProblem = patternProblem(
@@ -142,7 +142,7 @@ const configKey = checker({
   pattern: "[-._a-zA-Z0-9]+",
   sentence: "a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
   examples: ["key.name", "KEY_NAME", "key-name"],
-  longest: 253,
+  maxLength: 253,
 });
 export const configKeyProblems = (value: string): Problems => [...configKey(value), ...parentProblems(value)];
 
@@ -159,7 +159,7 @@ export const headerNameProblems: (value: string) => Problems = checker({
 });
 
 export const portNumberProblems = (port: number): Problems =>
-  Number.isInteger(port) && port >= 1 && port <= 65535 ? fine : [rangeProblem(1, 65535)];
+  Number.isInteger(port) && port >= 1 && port <= 65535 ? noProblems : [rangeProblem(1, 65535)];
 
 export function portNameProblems(port: string): Problems {
   const found: string[] = [];
@@ -175,5 +175,5 @@ export function portNameProblems(port: string): Problems {
 /** Leading zeros in an IPv4 address are tolerated, as in kube-apiserver. */
 export const ipProblems = (value: string): Problems =>
   isIP(value.includes(":") ? value : value.replace(/(^|\.)0+(?=\d)/g, "$1")) && !value.includes("%")
-    ? fine
+    ? noProblems
     : ["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"];

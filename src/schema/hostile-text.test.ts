@@ -22,9 +22,9 @@ const longKeyAbove = `{"${"x".repeat(2_000_000)}":{${duplicates}}}`;
 
 const readings: [name: string, read: () => unknown][] = [
   ["JSON with a long key above many duplicates", () => parseJson(longKeyAbove)],
-  ["the same read as YAML", () => parseYaml(longKeyAbove)],
+  ["the same parsed as YAML", () => parseYaml(longKeyAbove)],
   [
-    "the same in a declared kind",
+    "the same decoded as a declared kind",
     () => {
       const Labelled = apiPackage({ package: "api.test.v1" }).message("Labelled", "", {
         labels: optional(1, map(map(string)), "Labels."),
@@ -38,7 +38,8 @@ const readings: [name: string, read: () => unknown][] = [
     () => printYaml({ [`1${"2".repeat(600_000)}`]: 1, [`3${"4".repeat(600_000)}`]: 2, b: 3 }),
   ],
 ];
-for (const [name, read] of readings) test(`${name} costs what it weighs`, () => isQuick(read));
+for (const [name, read] of readings)
+  test(`${name} takes time proportional to its length`, () => isQuick(read));
 
 test("reported duplicates are bounded in number and in length", () => {
   const many = parseJson(`{${duplicates}}`).duplicate;
@@ -46,11 +47,11 @@ test("reported duplicates are bounded in number and in length", () => {
   assert.equal(parseJson(longKeyAbove).duplicate.length, 1);
 });
 
-test("a key that stands twice is reported once, however often it does", () => {
+test("a duplicate key is reported once, however often it occurs", () => {
   assert.deepEqual(parseJson(`{${'"a":1,'.repeat(20_000)}"b":1,"b":2}`).duplicate, ["a", "b"]);
 });
 
-test("the line of a duplicate is that of its key, wherever nested ones stand", () => {
+test("the line of a duplicate is that of its key, not of nested keys", () => {
   assert.deepEqual(parseYaml("a: 1\n\n\na:\n  b: 1\n  b: 2\nc: 0\n").duplicate, [
     'line 6: key "b" already set in map',
     'line 4: key "a" already set in map',

@@ -62,7 +62,7 @@ export {
   encodeJson,
   fromJsonValue,
 } from "./json/codec.ts";
-export { converterWords } from "./json/converter-words.ts";
+export { converterMessage } from "./json/converter-message.ts";
 export { decodedBase64 } from "./json/base64.ts";
 export { DecodeError } from "./json/decode-error.ts";
 export { JsonSyntaxError, type ParsedJson, parseJson } from "./json/parse.ts";
@@ -130,7 +130,7 @@ export {
   withManagers,
   withoutManagers,
 } from "./merge/index.ts";
-export { decodeYaml, duplicateSentence, encodeYaml, strictSentence, yamlToJson } from "./yaml/codec.ts";
+export { decodeYaml, duplicateKeysMessage, encodeYaml, strictMessage, yamlToJson } from "./yaml/codec.ts";
 export { YamlError } from "./yaml/error.ts";
 export { type ParsedYaml, parseYaml, parseYamlDocuments } from "./yaml/parse.ts";
 export { printYaml } from "./yaml/print.ts";

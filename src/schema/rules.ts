@@ -19,34 +19,34 @@ const isEmpty = (value: unknown): boolean =>
 
 /** Limits the length of a string in bytes. */
 export const maxLength =
-  (most: number): Rule =>
+  (max: number): Rule =>
   (value: string) =>
-    Buffer.byteLength(value) > most
-      ? { type: "FieldValueTooLong", detail: `must have at most ${most} bytes` }
+    Buffer.byteLength(value) > max
+      ? { type: "FieldValueTooLong", detail: `must have at most ${max} bytes` }
       : undefined;
 
 /** Limits the number of list items or map entries. */
 export const maxItems =
-  (most: number): Rule =>
+  (max: number): Rule =>
   (value: object) =>
-    Object.keys(value).length > most
-      ? { type: "FieldValueTooMany", detail: `must have at most ${most} items` }
+    Object.keys(value).length > max
+      ? { type: "FieldValueTooMany", detail: `must have at most ${max} items` }
       : undefined;
 
 const invalid = (detail: string): RuleFinding => ({ type: "FieldValueInvalid", detail });
 
 export const minimum =
-  (least: number): Rule =>
+  (min: number): Rule =>
   (value: number | bigint) =>
-    value < least ? invalid(`must be greater than or equal to ${least}`) : undefined;
+    value < min ? invalid(`must be greater than or equal to ${min}`) : undefined;
 export const maximum =
-  (most: number): Rule =>
+  (max: number): Rule =>
   (value: number | bigint) =>
-    value > most ? invalid(`must be less than or equal to ${most}`) : undefined;
+    value > max ? invalid(`must be less than or equal to ${max}`) : undefined;
 export const between =
-  (least: number, most: number): Rule =>
+  (min: number, max: number): Rule =>
   (value: number | bigint) =>
-    value < least || value > most ? invalid(rangeProblem(least, most)) : undefined;
+    value < min || value > max ? invalid(rangeProblem(min, max)) : undefined;
 
 /** The whole string must match. `sentence` describes the expected format. */
 export const pattern = (expression: string, sentence: string, ...examples: readonly string[]): Rule => {

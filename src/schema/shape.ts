@@ -180,7 +180,7 @@ export interface FieldExtras {
    * A list or map for which decoding keeps an explicit empty value, because the kind's rules distinguish it
    * from an absent one. Empty values are never encoded.
    */
-  readonly emptyCounts?: boolean;
+  readonly keepEmpty?: boolean;
   /** Published without a description, as in kube-apiserver, so that a reference is not wrapped. */
   readonly undescribed?: boolean;
   /** The published format, if it does not follow from the scalar. */

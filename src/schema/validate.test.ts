@@ -43,7 +43,7 @@ const good: Thing = {
   title: "t",
 };
 
-test("defaults fill in what is unset, all the way down, and leave alone what is given", () => {
+test("defaults are applied to unset fields at every level, and given values are kept", () => {
   const thing: Thing = { ...structuredClone(good), byName: { a: { on: false }, b: {} } };
   thing.ports!.push({ number: 1, protocol: "UDP" });
   applyDefaults(Thing, thing);
@@ -64,7 +64,7 @@ test("defaults fill in what is unset, all the way down, and leave alone what is 
 });
 
 const complaints: [name: string, change: Partial<Thing>, texts: string[]][] = [
-  ["nothing is wrong with a good thing", {}, []],
+  ["a valid object has no errors", {}, []],
   ["an empty list that must be filled", { ports: [] }, ["ports: Required value"]],
   ["a list that is absent but must be filled", { ports: null }, ["ports: Required value"]],
   ["a text that is absent but must be filled", { title: undefined }, ["title: Required value"]],
@@ -73,14 +73,14 @@ const complaints: [name: string, change: Partial<Thing>, texts: string[]][] = [
   ["rules of items, with their index", { ports: [{ number: 80 }, { number: 0, name: "A" }] }, ["ports[1].name: Invalid value: \"A\": a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')", "ports[1].number: Invalid value: 0: must be between 1 and 65535, inclusive"]],
   ["a value outside a closed enumeration", { ports: [{ number: 1, protocol: "ICMP" }] }, ['ports[0].protocol: Unsupported value: "ICMP": supported values: "TCP", "UDP"']],
   ["items outside a closed enumeration", { kinds: ["x", "z"] }, ['kinds[1]: Unsupported value: "z": supported values: "x", "y"']],
-  ["a value outside an open enumeration is not for us to judge", { policy: "Never" }, []],
+  ["a value outside an open enumeration is accepted", { policy: "Never" }, []],
   ["numbers out of range", { low: 1, high: 10, range: 6 }, ["low: Invalid value: 1: must be greater than or equal to 2", "high: Invalid value: 10: must be less than or equal to 9", "range: Invalid value: 6: must be between 1 and 5, inclusive"]],
   ["a text that does not match", { code: "abd" }, ["code: Invalid value: \"abd\": must be of a, b and c (e.g. 'abc', regex used for validation is '[a-c]+')"]],
 ]; // prettier-ignore
 for (const [name, change, texts] of complaints)
   test(name, () => assert.deepEqual(validate(Thing, { ...good, ...change }).map(fieldErrorText), texts));
 
-test("paths begin where the object stands", () =>
+test("paths start at the location of the object", () =>
   assert.equal(validate(Thing, { ...good, ports: [] }, "spec.template")[0]!.field, "spec.template.ports"));
 
 const formats: [check: (value: string) => readonly string[], good: string[], bad: [value: string, problem: RegExp][]][] = [
@@ -96,8 +96,8 @@ const formats: [check: (value: string) => readonly string[], good: string[], bad
 ]; // prettier-ignore
 for (const [check, good, bad] of formats) {
   for (const value of good)
-    test(`${check.name}: ${JSON.stringify(value)} will do`, () => assert.deepEqual(check(value), []));
+    test(`${check.name}: ${JSON.stringify(value)} is valid`, () => assert.deepEqual(check(value), []));
   for (const [value, problem] of bad)
-    test(`${check.name}: ${JSON.stringify(value)} will not do`, () =>
+    test(`${check.name}: ${JSON.stringify(value)} is invalid`, () =>
       assert.match(check(value).join("; "), problem));
 }

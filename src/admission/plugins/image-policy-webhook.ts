@@ -1,5 +1,5 @@
 // Asks a remote service by ImageReview whether the images of a pod are allowed.
-import { type Pod, webhookAnswer } from "#api";
+import { type Pod, webhookResponse } from "#api";
 import { ApiError, type Clock, forbidden } from "#base";
 import type { Webhook } from "#client";
 import { type Dialect, apiVersionOf } from "#dialect";
@@ -40,7 +40,7 @@ export function imagePolicyWebhook(options: ImagePolicyOptions): AdmissionPlugin
     if (known && known.until > clock.now()) return known.status;
     cache.delete(spec);
     const review = `{"kind":"ImageReview","apiVersion":"${apiVersion}","metadata":{"creationTimestamp":null},"spec":${spec},"status":{"allowed":false}}`;
-    const answer = webhookAnswer(await webhook.post(review), { kind: "ImageReview", apiVersion }) as {
+    const answer = webhookResponse(await webhook.post(review), { kind: "ImageReview", apiVersion }) as {
       readonly status?: ReviewStatus;
     };
     const status = answer.status ?? {};

@@ -12,7 +12,7 @@ import {
   required,
   string,
 } from "#schema";
-import { assumed, keyed, known, merged, unique, whole } from "../extras.ts";
+import { hiddenDefault, mapList, openEnum, patchMerge, setList, atomicList } from "../extras.ts";
 import { Condition } from "../meta/condition.ts";
 import { LabelSelector } from "../meta/label-selector.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
@@ -42,7 +42,7 @@ function declare<S extends Fields, R extends Fields>({ message, kind, named }: P
     "NamedRuleWithOperations",
     "Requests that a policy looks at.",
     {
-      resourceNames: optional(1, list(string), "Only objects of these names.", whole),
+      resourceNames: optional(1, list(string), "Only objects of these names.", atomicList),
       ruleWithOperations: inline(2, RuleWithOperations),
     },
     { atomic: true },
@@ -52,15 +52,15 @@ function declare<S extends Fields, R extends Fields>({ message, kind, named }: P
     "MatchResources",
     "Which requests are looked at.",
     {
-      namespaceSelector: optional(1, LabelSelector, "Only objects in these namespaces.", assumed({})),
-      objectSelector: optional(2, LabelSelector, "Only objects with these labels.", assumed({})),
-      resourceRules: optional(3, list(NamedRuleWithOperations), "Requests that are looked at.", whole),
-      excludeResourceRules: optional(4, list(NamedRuleWithOperations), "Requests that are not.", whole),
+      namespaceSelector: optional(1, LabelSelector, "Only objects in these namespaces.", hiddenDefault({})),
+      objectSelector: optional(2, LabelSelector, "Only objects with these labels.", hiddenDefault({})),
+      resourceRules: optional(3, list(NamedRuleWithOperations), "Requests that are looked at.", atomicList),
+      excludeResourceRules: optional(4, list(NamedRuleWithOperations), "Requests that are not.", atomicList),
       matchPolicy: pointer(
         7,
         named("MatchPolicyType", string),
         "Whether rules also match other versions of a resource: Exact or Equivalent.",
-        { ...known("Equivalent", "Exact"), ...assumed("Equivalent") },
+        { ...openEnum("Equivalent", "Exact"), ...hiddenDefault("Equivalent") },
       ),
     },
     { atomic: true },
@@ -91,20 +91,20 @@ function declare<S extends Fields, R extends Fields>({ message, kind, named }: P
   const ValidatingAdmissionPolicySpec = message("ValidatingAdmissionPolicySpec", "What a policy asks.", {
     paramKind: optional(1, ParamKind, "Kind of its parameters, if it has any."),
     matchConstraints: optional(2, MatchResources, "Which requests it looks at."),
-    validations: optional(3, list(PolicyValidation), "Rules that requests must keep.", whole),
+    validations: optional(3, list(PolicyValidation), "Rules that requests must keep.", atomicList),
     failurePolicy: pointer(
       4,
       named("FailurePolicyType", string),
       "What if it cannot be evaluated: Ignore or Fail.",
       {
-        ...known("Fail", "Ignore"),
-        ...assumed("Fail"),
+        ...openEnum("Fail", "Ignore"),
+        ...hiddenDefault("Fail"),
       },
     ),
-    auditAnnotations: optional(5, list(AuditAnnotation), "Notes for the audit log.", whole),
+    auditAnnotations: optional(5, list(AuditAnnotation), "Notes for the audit log.", atomicList),
     matchConditions: optional(6, list(MatchCondition), "Only requests for which all of these hold.", {
-      ...merged("name"),
-      ...keyed("name"),
+      ...patchMerge("name"),
+      ...mapList("name"),
     }),
     ...later.spec(message),
   });
@@ -115,7 +115,7 @@ function declare<S extends Fields, R extends Fields>({ message, kind, named }: P
   });
 
   const TypeChecking = message("TypeChecking", "What the types of the expressions show.", {
-    expressionWarnings: optional(1, list(ExpressionWarning), "What is odd.", whole),
+    expressionWarnings: optional(1, list(ExpressionWarning), "What is odd.", atomicList),
   });
 
   const ValidatingAdmissionPolicyStatus = message(
@@ -124,7 +124,7 @@ function declare<S extends Fields, R extends Fields>({ message, kind, named }: P
     {
       observedGeneration: optional(1, int64, "The generation that was looked at."),
       typeChecking: optional(2, TypeChecking, "What its types show."),
-      conditions: optional(3, list(Condition), "Aspects of its state.", keyed("type")),
+      conditions: optional(3, list(Condition), "Aspects of its state.", mapList("type")),
     },
   );
 
@@ -156,7 +156,7 @@ function declare<S extends Fields, R extends Fields>({ message, kind, named }: P
         4,
         list(named("ValidationAction", string)),
         "What a broken rule leads to: Deny, Warn, Audit.",
-        unique,
+        setList,
       ),
     },
   );
@@ -202,8 +202,8 @@ const later = {
     });
     return {
       variables: optional(7, list(Variable), "Values that expressions share.", {
-        ...merged("name"),
-        ...keyed("name"),
+        ...patchMerge("name"),
+        ...mapList("name"),
       }),
     };
   },

@@ -1,7 +1,7 @@
 // Admission webhooks, which check or change objects before they are stored.
 import { type TypeOf, embedded, inline, int32, list, optional, pointer, required, string } from "#schema";
-import { assumed, emptyCounts, keyed, known, merged, whole } from "../extras.ts";
-import { CountedLabelSelector } from "../meta/label-selector.ts";
+import { hiddenDefault, keepEmpty, mapList, openEnum, patchMerge, atomicList } from "../extras.ts";
+import { EmptyKeepingLabelSelector } from "../meta/label-selector.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { admissionregistration } from "../packages.ts";
 import { webhookClientIn } from "../webhook-client.ts";
@@ -9,10 +9,10 @@ import { webhookClientIn } from "../webhook-client.ts";
 const { message, kind, named } = admissionregistration;
 
 export const Rule = message("Rule", "Resources that a webhook is asked about.", {
-  apiGroups: optional(1, list(string), "Groups; * for all.", whole),
-  apiVersions: optional(2, list(string), "Versions; * for all.", whole),
-  resources: optional(3, list(string), "Resources and subresources; * for all.", whole),
-  scope: pointer(4, named("ScopeType", string), "Cluster, Namespaced or * for both.", assumed("*")),
+  apiGroups: optional(1, list(string), "Groups; * for all.", atomicList),
+  apiVersions: optional(2, list(string), "Versions; * for all.", atomicList),
+  resources: optional(3, list(string), "Resources and subresources; * for all.", atomicList),
+  scope: pointer(4, named("ScopeType", string), "Cluster, Namespaced or * for both.", hiddenDefault("*")),
 });
 export type Rule = TypeOf<typeof Rule>;
 
@@ -21,7 +21,7 @@ export const RuleWithOperations = message("RuleWithOperations", "Requests that a
     1,
     list(named("OperationType", string)),
     "CREATE, UPDATE, DELETE, CONNECT or * for all.",
-    whole,
+    atomicList,
   ),
   rule: inline(2, Rule),
 });
@@ -44,34 +44,39 @@ export type MatchCondition = TypeOf<typeof MatchCondition>;
 const webhookFields = (objectSelector: number) => ({
   name: required(1, string, "Full name of the webhook."),
   clientConfig: embedded(2, WebhookClientConfig, "How it is reached.", { published: "required" }),
-  rules: optional(3, list(RuleWithOperations), "Requests it is asked about.", emptyCounts),
+  rules: optional(3, list(RuleWithOperations), "Requests it is asked about.", keepEmpty),
   failurePolicy: pointer(4, named("FailurePolicyType", string), "What if it fails: Ignore or Fail.", {
-    ...known("Fail", "Ignore"),
-    ...assumed("Fail"),
+    ...openEnum("Fail", "Ignore"),
+    ...hiddenDefault("Fail"),
   }),
   matchPolicy: pointer(
     9,
     named("MatchPolicyType", string),
     "Whether rules also match other versions of a resource: Exact or Equivalent.",
-    { ...known("Equivalent", "Exact"), ...assumed("Equivalent") },
+    { ...openEnum("Equivalent", "Exact"), ...hiddenDefault("Equivalent") },
   ),
-  namespaceSelector: optional(5, CountedLabelSelector, "Only objects in these namespaces.", assumed({})),
+  namespaceSelector: optional(
+    5,
+    EmptyKeepingLabelSelector,
+    "Only objects in these namespaces.",
+    hiddenDefault({}),
+  ),
   objectSelector: optional(
     objectSelector,
-    CountedLabelSelector,
+    EmptyKeepingLabelSelector,
     "Only objects with these labels.",
-    assumed({}),
+    hiddenDefault({}),
   ),
   sideEffects: required(
     6,
     named("SideEffectClass", string),
     "What it does beside answering: None or NoneOnDryRun.",
     {
-      ...known("None", "NoneOnDryRun", "Some", "Unknown"),
+      ...openEnum("None", "NoneOnDryRun", "Some", "Unknown"),
       nullable: true,
     },
   ),
-  timeoutSeconds: pointer(7, int32, "Seconds to wait for the answer.", assumed(10)),
+  timeoutSeconds: pointer(7, int32, "Seconds to wait for the answer.", hiddenDefault(10)),
   admissionReviewVersions: required(
     8,
     list(string),
@@ -82,9 +87,9 @@ const webhookFields = (objectSelector: number) => ({
 export const ValidatingWebhook = message("ValidatingWebhook", "A webhook that may refuse.", {
   ...webhookFields(10),
   matchConditions: optional(11, list(MatchCondition), "Only requests for which all of these hold.", {
-    ...merged("name"),
-    ...keyed("name"),
-    ...emptyCounts,
+    ...patchMerge("name"),
+    ...mapList("name"),
+    ...keepEmpty,
   }),
 });
 export type ValidatingWebhook = TypeOf<typeof ValidatingWebhook>;
@@ -95,12 +100,12 @@ export const MutatingWebhook = message("MutatingWebhook", "A webhook that may ch
     10,
     named("ReinvocationPolicyType", string),
     "Whether it is asked again after others changed the object: Never or IfNeeded.",
-    { ...known("IfNeeded", "Never"), ...assumed("Never") },
+    { ...openEnum("IfNeeded", "Never"), ...hiddenDefault("Never") },
   ),
   matchConditions: optional(12, list(MatchCondition), "Only requests for which all of these hold.", {
-    ...merged("name"),
-    ...keyed("name"),
-    ...emptyCounts,
+    ...patchMerge("name"),
+    ...mapList("name"),
+    ...keepEmpty,
   }),
 });
 export type MutatingWebhook = TypeOf<typeof MutatingWebhook>;
@@ -110,7 +115,7 @@ export const ValidatingWebhookConfiguration = kind(
   "Webhooks that may refuse.",
   {
     metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-    webhooks: optional(2, list(ValidatingWebhook), "The webhooks.", { ...merged("name"), ...emptyCounts }),
+    webhooks: optional(2, list(ValidatingWebhook), "The webhooks.", { ...patchMerge("name"), ...keepEmpty }),
   },
 );
 export type ValidatingWebhookConfiguration = TypeOf<typeof ValidatingWebhookConfiguration>;
@@ -121,8 +126,8 @@ export const MutatingWebhookConfiguration = kind(
   {
     metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
     webhooks: optional(2, list(MutatingWebhook), "The webhooks, asked in order.", {
-      ...merged("name"),
-      ...emptyCounts,
+      ...patchMerge("name"),
+      ...keepEmpty,
     }),
   },
 );

@@ -1,6 +1,6 @@
 // Aggregated discovery: all resources of a server in one document. Both versions have the same fields.
 import { type TypeOf, embedded, list, optional, required, string } from "#schema";
-import { keyed, unique } from "../extras.ts";
+import { mapList, setList } from "../extras.ts";
 import { GroupVersionKind } from "../meta/group-version.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { apidiscovery } from "../packages.ts";
@@ -11,8 +11,13 @@ function declare(version: string) {
   const APISubresourceDiscovery = message("APISubresourceDiscovery", "One subresource.", {
     subresource: required(1, string, "Its name."),
     responseKind: optional(2, GroupVersionKind, "Kind it gives; empty for none."),
-    acceptedTypes: optional(3, list(GroupVersionKind), "Kinds it takes.", keyed("group", "version", "kind")),
-    verbs: required(4, list(string), "What can be done with it.", unique),
+    acceptedTypes: optional(
+      3,
+      list(GroupVersionKind),
+      "Kinds it takes.",
+      mapList("group", "version", "kind"),
+    ),
+    verbs: required(4, list(string), "What can be done with it.", setList),
   });
 
   const APIResourceDiscovery = message("APIResourceDiscovery", "One resource.", {
@@ -20,21 +25,21 @@ function declare(version: string) {
     responseKind: optional(2, GroupVersionKind, "Kind it gives."),
     scope: required(3, string, "Cluster or Namespaced."),
     singularResource: required(4, string, "Name of one."),
-    verbs: required(5, list(string), "What can be done with it.", unique),
-    shortNames: optional(6, list(string), "Abbreviations that tools accept.", unique),
-    categories: optional(7, list(string), "Families it belongs to, such as all.", unique),
-    subresources: optional(8, list(APISubresourceDiscovery), "Its subresources.", keyed("subresource")),
+    verbs: required(5, list(string), "What can be done with it.", setList),
+    shortNames: optional(6, list(string), "Abbreviations that tools accept.", setList),
+    categories: optional(7, list(string), "Families it belongs to, such as all.", setList),
+    subresources: optional(8, list(APISubresourceDiscovery), "Its subresources.", mapList("subresource")),
   });
 
   const APIVersionDiscovery = message("APIVersionDiscovery", "One version of a group.", {
     version: required(1, string, "Name of the version."),
-    resources: optional(2, list(APIResourceDiscovery), "Its resources.", keyed("resource")),
+    resources: optional(2, list(APIResourceDiscovery), "Its resources.", mapList("resource")),
     freshness: optional(3, string, "Current, or Stale when the server behind it did not answer."),
   });
 
   const APIGroupDiscovery = kind("APIGroupDiscovery", "One group.", {
     metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-    versions: optional(2, list(APIVersionDiscovery), "Its versions, best first.", keyed("version")),
+    versions: optional(2, list(APIVersionDiscovery), "Its versions, best first.", mapList("version")),
   });
 
   return APIGroupDiscovery;

@@ -12,7 +12,7 @@ import {
   string,
   time,
 } from "#schema";
-import { assumed, keyed } from "../extras.ts";
+import { hiddenDefault, mapList } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { Status } from "../meta/status.ts";
 import { ConditionStatus, UID } from "../named-types.ts";
@@ -150,7 +150,7 @@ export const CustomResourceDefinitionSpec = message("CustomResourceDefinitionSpe
     9,
     CustomResourceConversion,
     "How objects get from one version to another.",
-    assumed({ strategy: "None" }),
+    hiddenDefault({ strategy: "None" }),
   ),
   preserveUnknownFields: optional(10, bool, "Keeps keys that no schema names; must be false."),
 });
@@ -177,7 +177,7 @@ export const CustomResourceDefinitionStatus = message(
       1,
       list(CustomResourceDefinitionCondition),
       "The latest observations, one for each type.",
-      { ...keyed("type"), published: "optional" },
+      { ...mapList("type"), published: "optional" },
     ),
     acceptedNames: embedded(2, CustomResourceDefinitionNames, "Names that are in use for it."),
     storedVersions: required(3, list(string), "Versions in which objects may be stored.", {

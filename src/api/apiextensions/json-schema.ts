@@ -17,7 +17,7 @@ import {
   required,
   string,
 } from "#schema";
-import { emptyCounts, keyed, known, merged, since, worded } from "../extras.ts";
+import { keepEmpty, mapList, openEnum, patchMerge, since, dialectFields } from "../extras.ts";
 import { apiextensions } from "../packages.ts";
 
 /** The reference publishes no description for these. */
@@ -30,7 +30,7 @@ export const ValidationRule = message("ValidationRule", "A rule in CEL.", {
   message: optional(2, string, "What to say when it does not."),
   messageExpression: optional(3, string, "Makes the message, in CEL; wins over message."),
   reason: pointer(4, string, "What the error of a value that breaks the rule is called.", {
-    ...known("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"),
+    ...openEnum("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"),
     ...since(28),
   }),
   fieldPath: optional(5, string, "The field below that the error is about.", since(28)),
@@ -98,7 +98,7 @@ export const JSONSchemaProps = message("JSONSchemaProps", "A JSON schema.", {
     32,
     named("JSONSchemaDependencies", map(orStrings<JSONSchemaProps>(self))),
     "What else the presence of a key asks for; not allowed here.",
-    emptyCounts,
+    keepEmpty,
   ),
   additionalItems: pointer(
     33,
@@ -114,7 +114,7 @@ export const JSONSchemaProps = message("JSONSchemaProps", "A JSON schema.", {
   externalDocs: optional(35, ExternalDocumentation, "Documentation elsewhere.", undescribed),
   example: pointer(36, json, "An example.", undescribed),
   nullable: optional(37, bool, "Whether null will do."),
-  ...worded({
+  ...dialectFields({
     "x-orch-preserve-unknown-fields": pointer(38, bool, "Keeps keys that the schema does not name."),
     "x-orch-embedded-resource": optional(
       39,
@@ -126,8 +126,8 @@ export const JSONSchemaProps = message("JSONSchemaProps", "A JSON schema.", {
     "x-orch-list-type": pointer(42, string, "How a list is merged: atomic, set or map."),
     "x-orch-map-type": pointer(43, string, "How an object is merged: granular or atomic."),
     "x-orch-validations": optional(44, named("ValidationRules", list(ValidationRule)), "Rules in CEL.", {
-      ...merged("rule"),
-      ...keyed("rule"),
+      ...patchMerge("rule"),
+      ...mapList("rule"),
     }),
   }),
 });

@@ -12,7 +12,7 @@ import {
   string,
   time,
 } from "#schema";
-import { assumed, keyed, merged, whole } from "../extras.ts";
+import { hiddenDefault, mapList, patchMerge, atomicList } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { ConditionStatus } from "../named-types.ts";
 import { apiregistration } from "../packages.ts";
@@ -22,7 +22,7 @@ const { message, kind, named } = apiregistration;
 export const ServiceReference = message("ServiceReference", "The service of the other server.", {
   namespace: optional(1, string, "Namespace of the service."),
   name: optional(2, string, "Name of the service."),
-  port: pointer(3, int32, "Port of the service.", assumed(443)),
+  port: pointer(3, int32, "Port of the service.", hiddenDefault(443)),
 });
 export type ServiceReference = TypeOf<typeof ServiceReference>;
 
@@ -31,7 +31,7 @@ export const APIServiceSpec = message("APIServiceSpec", "Which version, and who 
   group: optional(2, string, "Name of the group."),
   version: optional(3, string, "Name of the version."),
   insecureSkipTLSVerify: optional(4, bool, "Trusts the other server without checking its certificate."),
-  caBundle: optional(5, bytes, "Certificates that its own is checked against, in PEM.", whole),
+  caBundle: optional(5, bytes, "Certificates that its own is checked against, in PEM.", atomicList),
   groupPriorityMinimum: required(7, int32, "Rank of the group among groups; higher goes first."),
   versionPriority: required(8, int32, "Rank of the version within the group; higher goes first."),
 });
@@ -48,8 +48,8 @@ export type APIServiceCondition = TypeOf<typeof APIServiceCondition>;
 
 export const APIServiceStatus = message("APIServiceStatus", "Whether the version can be reached.", {
   conditions: optional(1, list(APIServiceCondition), "The latest observations, one for each type.", {
-    ...merged("type"),
-    ...keyed("type"),
+    ...patchMerge("type"),
+    ...mapList("type"),
   }),
 });
 export type APIServiceStatus = TypeOf<typeof APIServiceStatus>;

@@ -1,6 +1,6 @@
 // The versions in which the servers of a cluster store and decode each resource.
 import { type TypeOf, embedded, int64, list, optional, pointer, required, string, time } from "#schema";
-import { keyed, unique } from "../extras.ts";
+import { mapList, setList } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { internalApiserver } from "../packages.ts";
 
@@ -9,7 +9,7 @@ const { message, kind, named } = internalApiserver;
 export const ServerStorageVersion = message("ServerStorageVersion", "What one server stores and reads.", {
   apiServerID: optional(1, string, "Identity of the server."),
   encodingVersion: optional(2, string, "The version it stores."),
-  decodableVersions: optional(3, list(string), "The versions it reads.", unique),
+  decodableVersions: optional(3, list(string), "The versions it reads.", setList),
 });
 export type ServerStorageVersion = TypeOf<typeof ServerStorageVersion>;
 
@@ -24,9 +24,9 @@ export const StorageVersionCondition = message("StorageVersionCondition", "Wheth
 export type StorageVersionCondition = TypeOf<typeof StorageVersionCondition>;
 
 export const StorageVersionStatus = message("StorageVersionStatus", "What the servers report.", {
-  storageVersions: optional(1, list(ServerStorageVersion), "By server.", keyed("apiServerID")),
+  storageVersions: optional(1, list(ServerStorageVersion), "By server.", mapList("apiServerID")),
   commonEncodingVersion: pointer(2, string, "The version that all of them store, if they agree."),
-  conditions: optional(3, list(StorageVersionCondition), "Whether they agree.", keyed("type")),
+  conditions: optional(3, list(StorageVersionCondition), "Whether they agree.", mapList("type")),
 });
 export type StorageVersionStatus = TypeOf<typeof StorageVersionStatus>;
 

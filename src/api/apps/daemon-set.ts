@@ -13,7 +13,7 @@ import {
   time,
 } from "#schema";
 import { PodTemplateSpec } from "../core/pod.ts";
-import { assumed, known, merged } from "../extras.ts";
+import { hiddenDefault, openEnum, patchMerge } from "../extras.ts";
 import { LabelSelector } from "../meta/label-selector.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { ConditionStatus } from "../named-types.ts";
@@ -40,8 +40,8 @@ export const DaemonSetUpdateStrategy = message(
   "How old pods give way to new ones.",
   {
     type: optional(1, named("DaemonSetUpdateStrategyType", string), "OnDelete, or RollingUpdate.", {
-      ...known("OnDelete", "RollingUpdate"),
-      ...assumed("RollingUpdate"),
+      ...openEnum("OnDelete", "RollingUpdate"),
+      ...hiddenDefault("RollingUpdate"),
     }),
     rollingUpdate: optional(2, RollingUpdateDaemonSet, "Settings of RollingUpdate."),
   },
@@ -53,7 +53,12 @@ export const DaemonSetSpec = message("DaemonSetSpec", "What pod each node gets."
   template: embedded(2, PodTemplateSpec, "What the pods look like.", { published: "required" }),
   updateStrategy: embedded(3, DaemonSetUpdateStrategy, "How old pods give way to new ones."),
   minReadySeconds: optional(4, int32, "Seconds a new pod must stay ready before it counts."),
-  revisionHistoryLimit: pointer(6, int32, "How many old revisions are kept to go back to.", assumed(10)),
+  revisionHistoryLimit: pointer(
+    6,
+    int32,
+    "How many old revisions are kept to go back to.",
+    hiddenDefault(10),
+  ),
 });
 export type DaemonSetSpec = TypeOf<typeof DaemonSetSpec>;
 
@@ -80,7 +85,7 @@ export const DaemonSetStatus = message("DaemonSetStatus", "On how many nodes the
     10,
     list(DaemonSetCondition),
     "The latest observations, one for each type.",
-    merged("type"),
+    patchMerge("type"),
   ),
 });
 export type DaemonSetStatus = TypeOf<typeof DaemonSetStatus>;

@@ -14,7 +14,7 @@ import {
   time,
 } from "#schema";
 import { PodTemplateSpec } from "../core/pod.ts";
-import { assumed, known, merged } from "../extras.ts";
+import { hiddenDefault, openEnum, patchMerge } from "../extras.ts";
 import { LabelSelector } from "../meta/label-selector.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { ConditionStatus } from "../named-types.ts";
@@ -34,28 +34,33 @@ export type RollingUpdateDeployment = TypeOf<typeof RollingUpdateDeployment>;
 
 export const DeploymentStrategy = message("DeploymentStrategy", "How old pods give way to new ones.", {
   type: optional(1, named("DeploymentStrategyType", string), "Recreate, or RollingUpdate.", {
-    ...known("Recreate", "RollingUpdate"),
-    ...assumed("RollingUpdate"),
+    ...openEnum("Recreate", "RollingUpdate"),
+    ...hiddenDefault("RollingUpdate"),
   }),
   rollingUpdate: optional(2, RollingUpdateDeployment, "Settings of RollingUpdate."),
 });
 export type DeploymentStrategy = TypeOf<typeof DeploymentStrategy>;
 
 export const DeploymentSpec = message("DeploymentSpec", "What pods are wanted, and how they are replaced.", {
-  replicas: pointer(1, int32, "How many pods.", assumed(1)),
+  replicas: pointer(1, int32, "How many pods.", hiddenDefault(1)),
   selector: required(2, LabelSelector, "Which pods belong to it; never changes.", { nullable: true }),
   template: embedded(3, PodTemplateSpec, "What the pods look like.", { published: "required" }),
   strategy: embedded(4, DeploymentStrategy, "How old pods give way to new ones.", {
     patch: { strategy: "retainKeys" },
   }),
   minReadySeconds: optional(5, int32, "Seconds a new pod must stay ready before it counts."),
-  revisionHistoryLimit: pointer(6, int32, "How many old replica sets are kept to go back to.", assumed(10)),
+  revisionHistoryLimit: pointer(
+    6,
+    int32,
+    "How many old replica sets are kept to go back to.",
+    hiddenDefault(10),
+  ),
   paused: optional(7, bool, "Holds all changes of the template back."),
   progressDeadlineSeconds: pointer(
     9,
     int32,
     "Seconds without progress after which it counts as failed.",
-    assumed(600),
+    hiddenDefault(600),
   ),
 });
 export type DeploymentSpec = TypeOf<typeof DeploymentSpec>;
@@ -81,7 +86,7 @@ export const DeploymentStatus = message("DeploymentStatus", "How far a deploymen
     6,
     list(DeploymentCondition),
     "The latest observations, one for each type.",
-    merged("type"),
+    patchMerge("type"),
   ),
   collisionCount: pointer(8, int32, "How often a replica set's name was taken; goes into the next name."),
 });
@@ -95,7 +100,7 @@ export const Deployment = kind("Deployment", "Keeps pods running and replaces th
 export type Deployment = TypeOf<typeof Deployment>;
 
 export const ReplicaSetSpec = message("ReplicaSetSpec", "How many pods of what kind.", {
-  replicas: pointer(1, int32, "How many pods.", assumed(1)),
+  replicas: pointer(1, int32, "How many pods.", hiddenDefault(1)),
   minReadySeconds: optional(4, int32, "Seconds a new pod must stay ready before it counts."),
   selector: required(2, LabelSelector, "Which pods belong to it; never changes.", { nullable: true }),
   template: embedded(3, PodTemplateSpec, "What the pods look like."),
@@ -121,7 +126,7 @@ export const ReplicaSetStatus = message("ReplicaSetStatus", "How many pods there
     6,
     list(ReplicaSetCondition),
     "The latest observations, one for each type.",
-    merged("type"),
+    patchMerge("type"),
   ),
 });
 export type ReplicaSetStatus = TypeOf<typeof ReplicaSetStatus>;

@@ -14,7 +14,7 @@ import {
 } from "#schema";
 import { PodTemplateSpec } from "../core/pod.ts";
 import { PersistentVolumeClaim } from "../core/volume-claim.ts";
-import { assumed, known, merged } from "../extras.ts";
+import { hiddenDefault, openEnum, patchMerge } from "../extras.ts";
 import { LabelSelector } from "../meta/label-selector.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { ConditionStatus, PersistentVolumeClaimRetentionPolicyType } from "../named-types.ts";
@@ -40,7 +40,7 @@ export const StatefulSetUpdateStrategy = message(
       1,
       named("StatefulSetUpdateStrategyType", string),
       "OnDelete, or RollingUpdate.",
-      known("OnDelete", "RollingUpdate"),
+      openEnum("OnDelete", "RollingUpdate"),
     ),
     rollingUpdate: optional(2, RollingUpdateStatefulSetStrategy, "Settings of RollingUpdate."),
   },
@@ -73,7 +73,7 @@ export const StatefulSetOrdinals = message("StatefulSetOrdinals", "How pods are 
 export type StatefulSetOrdinals = TypeOf<typeof StatefulSetOrdinals>;
 
 export const StatefulSetSpec = message("StatefulSetSpec", "What pods are wanted, with what storage.", {
-  replicas: pointer(1, int32, "How many pods.", assumed(1)),
+  replicas: pointer(1, int32, "How many pods.", hiddenDefault(1)),
   selector: required(2, LabelSelector, "Which pods belong to it; never changes.", { nullable: true }),
   template: embedded(3, PodTemplateSpec, "What the pods look like.", { published: "required" }),
   volumeClaimTemplates: optional(4, list(PersistentVolumeClaim), "Claims made for each pod."),
@@ -83,12 +83,17 @@ export const StatefulSetSpec = message("StatefulSetSpec", "What pods are wanted,
     named("PodManagementPolicyType", string),
     "OrderedReady takes pods one by one, Parallel all at once.",
     {
-      ...known("OrderedReady", "Parallel"),
-      ...assumed("OrderedReady"),
+      ...openEnum("OrderedReady", "Parallel"),
+      ...hiddenDefault("OrderedReady"),
     },
   ),
   updateStrategy: embedded(7, StatefulSetUpdateStrategy, "How old pods give way to new ones."),
-  revisionHistoryLimit: pointer(8, int32, "How many old revisions are kept to go back to.", assumed(10)),
+  revisionHistoryLimit: pointer(
+    8,
+    int32,
+    "How many old revisions are kept to go back to.",
+    hiddenDefault(10),
+  ),
   minReadySeconds: optional(9, int32, "Seconds a new pod must stay ready before it counts."),
   persistentVolumeClaimRetentionPolicy: optional(
     10,
@@ -121,7 +126,7 @@ export const StatefulSetStatus = message("StatefulSetStatus", "How far a statefu
     10,
     list(StatefulSetCondition),
     "The latest observations, one for each type.",
-    merged("type"),
+    patchMerge("type"),
   ),
   availableReplicas: required(11, int32, "Pods that have been ready long enough.", { published: "optional" }),
 });

@@ -1,6 +1,6 @@
 // Token requests and token reviews.
 import { type TypeOf, bool, embedded, int64, list, map, optional, required, string, time } from "#schema";
-import { assumed } from "../extras.ts";
+import { hiddenDefault } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { ExtraValue, UID } from "../named-types.ts";
 import { authentication } from "../packages.ts";
@@ -18,7 +18,7 @@ export type BoundObjectReference = TypeOf<typeof BoundObjectReference>;
 export const TokenRequestSpec = message("TokenRequestSpec", "What token is asked for.", {
   audiences: required(1, list(string), "Who is to accept it; the API server when empty."),
   expirationSeconds: required(4, int64, "How long it should be good; the server may change it.", {
-    ...assumed(3600),
+    ...hiddenDefault(3600),
     nullable: true,
     published: "optional",
   }),

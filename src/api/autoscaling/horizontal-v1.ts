@@ -1,6 +1,6 @@
 // Horizontal pod autoscalers in v1, which scale by CPU only.
 import { type TypeOf, embedded, int32, int64, optional, pointer, required, string, time } from "#schema";
-import { assumed } from "../extras.ts";
+import { hiddenDefault } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { autoscalingV1 } from "../packages.ts";
 
@@ -25,7 +25,7 @@ export const HorizontalPodAutoscalerSpec = message(
     scaleTargetRef: embedded(1, CrossVersionObjectReference, "The object that is scaled.", {
       published: "required",
     }),
-    minReplicas: pointer(2, int32, "The fewest pods.", assumed(1)),
+    minReplicas: pointer(2, int32, "The fewest pods.", hiddenDefault(1)),
     maxReplicas: required(3, int32, "The most pods."),
     targetCPUUtilizationPercentage: pointer(4, int32, "Cpu use to aim at, as a share of the requests."),
   },

@@ -12,7 +12,7 @@ import {
   string,
   time,
 } from "#schema";
-import { assumed, emptyCounts, keyed, merged, whole } from "../extras.ts";
+import { hiddenDefault, keepEmpty, mapList, patchMerge, atomicList } from "../extras.ts";
 import { LabelSelector } from "../meta/label-selector.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { ConditionStatus, MetricSourceType, ResourceName } from "../named-types.ts";
@@ -105,7 +105,7 @@ export const HPAScalingRules = message("HPAScalingRules", "How the number may ch
     named("ScalingPolicySelect", string),
     "Which policy counts: Max, Min or Disabled.",
   ),
-  policies: optional(2, list(HPAScalingPolicy), "The policies.", { ...whole, ...emptyCounts }),
+  policies: optional(2, list(HPAScalingPolicy), "The policies.", { ...atomicList, ...keepEmpty }),
 });
 export type HPAScalingRules = TypeOf<typeof HPAScalingRules>;
 
@@ -126,9 +126,9 @@ export const HorizontalPodAutoscalerSpec = message(
     scaleTargetRef: embedded(1, CrossVersionObjectReference, "The object that is scaled.", {
       published: "required",
     }),
-    minReplicas: pointer(2, int32, "The fewest pods.", assumed(1)),
+    minReplicas: pointer(2, int32, "The fewest pods.", hiddenDefault(1)),
     maxReplicas: required(3, int32, "The most pods."),
-    metrics: optional(4, list(MetricSpec), "What to go by; the largest wish wins.", whole),
+    metrics: optional(4, list(MetricSpec), "What to go by; the largest wish wins.", atomicList),
     behavior: optional(5, HorizontalPodAutoscalerBehavior, "How the number may change."),
   },
 );
@@ -213,14 +213,14 @@ export const HorizontalPodAutoscalerStatus = message(
     currentReplicas: optional(3, int32, "Pods there are."),
     desiredReplicas: required(4, int32, "Pods it wants."),
     currentMetrics: required(5, list(MetricStatus), "What was measured.", {
-      ...whole,
+      ...atomicList,
       published: "optional",
     }),
     conditions: optional(
       6,
       list(HorizontalPodAutoscalerCondition),
       "The latest observations, one for each type.",
-      { ...merged("type"), ...keyed("type") },
+      { ...patchMerge("type"), ...mapList("type") },
     ),
   },
 );

@@ -14,7 +14,7 @@ import {
 } from "#schema";
 import { PodTemplateSpec } from "../core/pod.ts";
 import { ObjectReference } from "../core/reference.ts";
-import { assumed, known, merged, unique, whole } from "../extras.ts";
+import { hiddenDefault, openEnum, patchMerge, setList, atomicList } from "../extras.ts";
 import { LabelSelector } from "../meta/label-selector.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { ConditionStatus, PodConditionType, UID } from "../named-types.ts";
@@ -34,9 +34,9 @@ export const PodFailurePolicyOnExitCodesRequirement = message(
       2,
       named("PodFailurePolicyOnExitCodesOperator", string),
       "In or NotIn.",
-      known("In", "NotIn"),
+      openEnum("In", "NotIn"),
     ),
-    values: required(3, list(int32), "The codes.", unique),
+    values: required(3, list(int32), "The codes.", setList),
   },
 );
 export type PodFailurePolicyOnExitCodesRequirement = TypeOf<typeof PodFailurePolicyOnExitCodesRequirement>;
@@ -59,7 +59,7 @@ export const PodFailurePolicyRule = message(
       1,
       named("PodFailurePolicyAction", string),
       "FailJob, Ignore or Count.",
-      known("Count", "FailJob", "Ignore"),
+      openEnum("Count", "FailJob", "Ignore"),
     ),
     onExitCodes: required(2, PodFailurePolicyOnExitCodesRequirement, "Matches by exit code.", {
       nullable: true,
@@ -69,14 +69,19 @@ export const PodFailurePolicyRule = message(
       3,
       list(PodFailurePolicyOnPodConditionsPattern),
       "Matches by condition of the pod.",
-      { ...whole, published: "optional" },
+      { ...atomicList, published: "optional" },
     ),
   },
 );
 export type PodFailurePolicyRule = TypeOf<typeof PodFailurePolicyRule>;
 
 export const PodFailurePolicy = message("PodFailurePolicy", "What failed pods mean for the job.", {
-  rules: required(1, list(PodFailurePolicyRule), "Tried in order; the first that matches decides.", whole),
+  rules: required(
+    1,
+    list(PodFailurePolicyRule),
+    "Tried in order; the first that matches decides.",
+    atomicList,
+  ),
 });
 export type PodFailurePolicy = TypeOf<typeof PodFailurePolicy>;
 
@@ -98,7 +103,7 @@ export const JobSpec = message("JobSpec", "What is to run, how often, and when t
     9,
     named("CompletionMode", string),
     "NonIndexed, or Indexed to give each pod a number.",
-    known("Indexed", "NonIndexed"),
+    openEnum("Indexed", "NonIndexed"),
   ),
   suspend: pointer(10, bool, "Holds the job back, and takes running pods away."),
 });
@@ -108,8 +113,8 @@ export const UncountedTerminatedPods = message(
   "UncountedTerminatedPods",
   "Ended pods that are not in the counters yet.",
   {
-    succeeded: optional(1, list(UID), "Identities of pods that succeeded.", unique),
-    failed: optional(2, list(UID), "Identities of pods that failed.", unique),
+    succeeded: optional(1, list(UID), "Identities of pods that succeeded.", setList),
+    failed: optional(2, list(UID), "Identities of pods that failed.", setList),
   },
 );
 export type UncountedTerminatedPods = TypeOf<typeof UncountedTerminatedPods>;
@@ -126,8 +131,8 @@ export type JobCondition = TypeOf<typeof JobCondition>;
 
 export const JobStatus = message("JobStatus", "How far a job has come.", {
   conditions: optional(1, list(JobCondition), "Complete, failed, suspended.", {
-    ...merged("type"),
-    ...whole,
+    ...patchMerge("type"),
+    ...atomicList,
   }),
   startTime: pointer(2, time, "When it began, or was last resumed."),
   completionTime: pointer(3, time, "When it succeeded."),
@@ -166,19 +171,19 @@ export const CronJobSpec = message("CronJobSpec", "When to run what.", {
     named("ConcurrencyPolicy", string),
     "What if the last run still goes on: Allow, Forbid or Replace.",
     {
-      ...known("Allow", "Forbid", "Replace"),
-      ...assumed("Allow"),
+      ...openEnum("Allow", "Forbid", "Replace"),
+      ...hiddenDefault("Allow"),
     },
   ),
-  suspend: pointer(4, bool, "Holds further runs back.", assumed(false)),
+  suspend: pointer(4, bool, "Holds further runs back.", hiddenDefault(false)),
   jobTemplate: embedded(5, JobTemplateSpec, "What the jobs look like.", { published: "required" }),
-  successfulJobsHistoryLimit: pointer(6, int32, "How many succeeded jobs are kept.", assumed(3)),
-  failedJobsHistoryLimit: pointer(7, int32, "How many failed jobs are kept.", assumed(1)),
+  successfulJobsHistoryLimit: pointer(6, int32, "How many succeeded jobs are kept.", hiddenDefault(3)),
+  failedJobsHistoryLimit: pointer(7, int32, "How many failed jobs are kept.", hiddenDefault(1)),
 });
 export type CronJobSpec = TypeOf<typeof CronJobSpec>;
 
 export const CronJobStatus = message("CronJobStatus", "When a cron job ran.", {
-  active: optional(1, list(ObjectReference), "Jobs running now.", whole),
+  active: optional(1, list(ObjectReference), "Jobs running now.", atomicList),
   lastScheduleTime: pointer(4, time, "When it last ran."),
   lastSuccessfulTime: pointer(5, time, "When it last succeeded."),
 });

@@ -12,7 +12,7 @@ import {
   string,
   time,
 } from "#schema";
-import { keyed, whole } from "../extras.ts";
+import { mapList, atomicList } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { ConditionStatus, ExtraValue } from "../named-types.ts";
 import { certificates } from "../packages.ts";
@@ -23,13 +23,13 @@ export const CertificateSigningRequestSpec = message(
   "CertificateSigningRequestSpec",
   "What certificate is asked for.",
   {
-    request: required(1, bytes, "The request, in PEM.", whole),
+    request: required(1, bytes, "The request, in PEM.", atomicList),
     signerName: required(7, string, "Who is to sign it."),
     expirationSeconds: pointer(8, int32, "How long it should be good; the signer may change it."),
-    usages: optional(5, list(named("KeyUsage", string)), "What it is to be used for.", whole),
+    usages: optional(5, list(named("KeyUsage", string)), "What it is to be used for.", atomicList),
     username: optional(2, string, "Who asked; set by the server."),
     uid: optional(3, string, "Identity of who asked; set by the server."),
-    groups: optional(4, list(string), "Groups of who asked; set by the server.", whole),
+    groups: optional(4, list(string), "Groups of who asked; set by the server.", atomicList),
     extra: optional(6, map(ExtraValue), "What else was known of who asked; set by the server."),
   },
 );
@@ -57,9 +57,9 @@ export const CertificateSigningRequestStatus = message(
       1,
       list(CertificateSigningRequestCondition),
       "Whether it was approved, denied, or failed.",
-      keyed("type"),
+      mapList("type"),
     ),
-    certificate: optional(2, bytes, "The certificate, in PEM.", whole),
+    certificate: optional(2, bytes, "The certificate, in PEM.", atomicList),
   },
 );
 export type CertificateSigningRequestStatus = TypeOf<typeof CertificateSigningRequestStatus>;

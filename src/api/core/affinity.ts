@@ -11,7 +11,7 @@ import {
   string,
   time,
 } from "#schema";
-import { known, whole } from "../extras.ts";
+import { openEnum, atomicList } from "../extras.ts";
 import { LabelSelector } from "../meta/label-selector.ts";
 import { NodeInclusionPolicy, TaintEffect } from "../named-types.ts";
 import { core } from "../packages.ts";
@@ -27,7 +27,7 @@ export const NodeSelectorRequirement = message(
       2,
       named("NodeSelectorOperator", string),
       "In, NotIn, Exists, DoesNotExist, Gt or Lt.",
-      known("DoesNotExist", "Exists", "Gt", "In", "Lt", "NotIn"),
+      openEnum("DoesNotExist", "Exists", "Gt", "In", "Lt", "NotIn"),
     ),
     values: optional(
       3,
@@ -169,7 +169,7 @@ export const Taint = message("Taint", "Keeps pods off a node unless they tolerat
     3,
     TaintEffect,
     "NoSchedule, PreferNoSchedule or NoExecute.",
-    known("NoExecute", "NoSchedule", "PreferNoSchedule"),
+    openEnum("NoExecute", "NoSchedule", "PreferNoSchedule"),
   ),
   timeAdded: pointer(4, time, "When it was put on; for NoExecute only."),
 });
@@ -181,14 +181,14 @@ export const Toleration = message("Toleration", "Lets a pod onto nodes with a ma
     2,
     named("TolerationOperator", string),
     "Exists or Equal; Equal when empty.",
-    known("Equal", "Exists"),
+    openEnum("Equal", "Exists"),
   ),
   value: optional(3, string, "Value the taint must have, for Equal."),
   effect: optional(
     4,
     TaintEffect,
     "Effect to tolerate; empty for all.",
-    known("NoExecute", "NoSchedule", "PreferNoSchedule"),
+    openEnum("NoExecute", "NoSchedule", "PreferNoSchedule"),
   ),
   tolerationSeconds: pointer(5, int64, "How long to stay under a NoExecute taint; for ever when unset."),
 });
@@ -204,7 +204,7 @@ export const TopologySpreadConstraint = message(
       3,
       named("UnsatisfiableConstraintAction", string),
       "DoNotSchedule, or ScheduleAnyway to make it a wish.",
-      known("DoNotSchedule", "ScheduleAnyway"),
+      openEnum("DoNotSchedule", "ScheduleAnyway"),
     ),
     labelSelector: optional(4, LabelSelector, "Which pods are counted."),
     minDomains: pointer(5, int32, "Fewest places for which the smallest count is not taken as 0."),
@@ -212,19 +212,19 @@ export const TopologySpreadConstraint = message(
       6,
       NodeInclusionPolicy,
       "Whether nodes that the affinity leaves out count: Honor or Ignore.",
-      known("Honor", "Ignore"),
+      openEnum("Honor", "Ignore"),
     ),
     nodeTaintsPolicy: pointer(
       7,
       NodeInclusionPolicy,
       "Whether tainted nodes count: Honor or Ignore.",
-      known("Honor", "Ignore"),
+      openEnum("Honor", "Ignore"),
     ),
     matchLabelKeys: optional(
       8,
       list(string),
       "Labels of the pod itself whose values narrow the selector.",
-      whole,
+      atomicList,
     ),
   },
 );

@@ -1,6 +1,6 @@
 // Miscellaneous kinds of the core group.
 import { type TypeOf, bytes, embedded, list, optional, required, string } from "#schema";
-import { merged } from "../extras.ts";
+import { patchMerge } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { ConditionStatus } from "../named-types.ts";
 import { core } from "../packages.ts";
@@ -21,7 +21,7 @@ export type ComponentCondition = TypeOf<typeof ComponentCondition>;
 
 export const ComponentStatus = kind("ComponentStatus", "How a component of the cluster is; deprecated.", {
   metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  conditions: optional(2, list(ComponentCondition), "What the checks said.", merged("type")),
+  conditions: optional(2, list(ComponentCondition), "What the checks said.", patchMerge("type")),
 });
 export type ComponentStatus = TypeOf<typeof ComponentStatus>;
 

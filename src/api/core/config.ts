@@ -1,6 +1,6 @@
 // Config maps, secrets and service accounts.
 import { type TypeOf, bool, bytes, embedded, list, map, optional, pointer, string } from "#schema";
-import { assumed, emptyCounts, merged } from "../extras.ts";
+import { hiddenDefault, keepEmpty, patchMerge } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { core } from "../packages.ts";
 import { LocalObjectReference, ObjectReference } from "./reference.ts";
@@ -11,16 +11,21 @@ export const ConfigMap = kind("ConfigMap", "Settings for pods to read.", {
   metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
   immutable: pointer(4, bool, "Forbids any later change of the data."),
   data: optional(2, map(string), "Values as text."),
-  binaryData: optional(3, map(bytes), "Values as bytes; keys must not overlap with data.", emptyCounts),
+  binaryData: optional(3, map(bytes), "Values as bytes; keys must not overlap with data.", keepEmpty),
 });
 export type ConfigMap = TypeOf<typeof ConfigMap>;
 
 export const Secret = kind("Secret", "Values that must not be seen by everyone.", {
   metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
   immutable: pointer(5, bool, "Forbids any later change of the data."),
-  data: optional(2, map(bytes), "Values as bytes.", emptyCounts),
+  data: optional(2, map(bytes), "Values as bytes.", keepEmpty),
   stringData: optional(4, map(string), "Values as text; write only, folded into data."),
-  type: optional(3, named("SecretType", string), "Says how programs may use the data.", assumed("Opaque")),
+  type: optional(
+    3,
+    named("SecretType", string),
+    "Says how programs may use the data.",
+    hiddenDefault("Opaque"),
+  ),
 });
 export type Secret = TypeOf<typeof Secret>;
 
@@ -30,7 +35,7 @@ export const ServiceAccount = kind("ServiceAccount", "An identity for programs i
     2,
     list(ObjectReference),
     "Secrets that pods under this account may use.",
-    merged("name"),
+    patchMerge("name"),
   ),
   imagePullSecrets: optional(
     3,

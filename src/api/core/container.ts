@@ -12,7 +12,7 @@ import {
   string,
   time,
 } from "#schema";
-import { assumed, gated, keyed, known, merged, whole } from "../extras.ts";
+import { hiddenDefault, gated, mapList, openEnum, patchMerge, atomicList } from "../extras.ts";
 import { Protocol, ResourceList } from "../named-types.ts";
 import { core } from "../packages.ts";
 import { EnvFromSource, EnvVar } from "./env.ts";
@@ -26,7 +26,7 @@ export const ContainerPort = message("ContainerPort", "A port that a container l
   name: optional(1, string, "Name by which services may refer to the port; unique in the pod."),
   hostPort: optional(2, int32, "Port of the node that leads here."),
   containerPort: required(3, int32, "Port of the pod's address."),
-  protocol: optional(4, Protocol, "UDP, TCP or SCTP.", { ...known("SCTP", "TCP", "UDP"), default: "TCP" }),
+  protocol: optional(4, Protocol, "UDP, TCP or SCTP.", { ...openEnum("SCTP", "TCP", "UDP"), default: "TCP" }),
   hostIP: optional(5, string, "Address of the node to bind the host port to."),
 });
 export type ContainerPort = TypeOf<typeof ContainerPort>;
@@ -40,7 +40,7 @@ export const VolumeMount = message("VolumeMount", "Where a volume appears in a c
     5,
     named("MountPropagationMode", string),
     "Whether later mounts pass in or out: None, HostToContainer or Bidirectional.",
-    known("Bidirectional", "HostToContainer", "None"),
+    openEnum("Bidirectional", "HostToContainer", "None"),
   ),
   subPathExpr: optional(6, string, "Like subPath, with $(NAME) standing for environment variables."),
 });
@@ -63,24 +63,29 @@ export const Container = message("Container", "One program with its image and su
   args: optional(4, list(string), "Arguments, in place of the image's; $(NAME) is expanded."),
   workingDir: optional(5, string, "Directory to start in; the image's when empty."),
   ports: optional(6, list(ContainerPort), "Ports it listens on; leaving one out does not close it.", {
-    ...merged("containerPort"),
-    ...keyed("containerPort", "protocol"),
+    ...patchMerge("containerPort"),
+    ...mapList("containerPort", "protocol"),
   }),
   envFrom: optional(
     19,
     list(EnvFromSource),
     "Whole sets of environment variables; later ones win, single ones win over all.",
   ),
-  env: optional(7, list(EnvVar), "Environment variables.", merged("name")),
+  env: optional(7, list(EnvVar), "Environment variables.", patchMerge("name")),
   resources: embedded(8, ResourceRequirements, "How much it needs, and how much it may use."),
-  resizePolicy: optional(23, list(ContainerResizePolicy), "What changes of its resources take.", whole),
+  resizePolicy: optional(23, list(ContainerResizePolicy), "What changes of its resources take.", atomicList),
   volumeMounts: optional(
     9,
     list(VolumeMount),
     "Volumes it sees as directories or files.",
-    merged("mountPath"),
+    patchMerge("mountPath"),
   ),
-  volumeDevices: optional(21, list(VolumeDevice), "Volumes it sees as block devices.", merged("devicePath")),
+  volumeDevices: optional(
+    21,
+    list(VolumeDevice),
+    "Volumes it sees as block devices.",
+    patchMerge("devicePath"),
+  ),
   livenessProbe: optional(10, Probe, "Restarts it when the answer is bad."),
   readinessProbe: optional(11, Probe, "Takes it out of service while the answer is bad."),
   startupProbe: optional(22, Probe, "Holds back the other probes until the first good answer."),
@@ -89,22 +94,22 @@ export const Container = message("Container", "One program with its image and su
     13,
     string,
     "File in which it may leave a last message.",
-    assumed("/dev/termination-log"),
+    hiddenDefault("/dev/termination-log"),
   ),
   terminationMessagePolicy: optional(
     20,
     named("TerminationMessagePolicy", string),
     "Where the last message comes from: File, or FallbackToLogsOnError.",
     {
-      ...known("FallbackToLogsOnError", "File"),
-      ...assumed("File"),
+      ...openEnum("FallbackToLogsOnError", "File"),
+      ...hiddenDefault("File"),
     },
   ),
   imagePullPolicy: optional(
     14,
     named("PullPolicy", string),
     "When to pull: Always, IfNotPresent or Never.",
-    known("Always", "IfNotPresent", "Never"),
+    openEnum("Always", "IfNotPresent", "Never"),
   ),
   securityContext: optional(15, SecurityContext, "Security settings; they win over those of the pod."),
   stdin: optional(16, bool, "Keeps a standard input open to attach to."),

@@ -1,6 +1,6 @@
 // Environment variables and the sources of their values.
 import { type TypeOf, bool, embedded, inline, optional, pointer, quantity, required, string } from "#schema";
-import { assumed } from "../extras.ts";
+import { hiddenDefault } from "../extras.ts";
 import { core } from "../packages.ts";
 import { LocalObjectReference } from "./reference.ts";
 
@@ -10,7 +10,7 @@ export const ObjectFieldSelector = message(
   "ObjectFieldSelector",
   "A field of the pod itself.",
   {
-    apiVersion: optional(1, string, "Version of the pod the path is written for.", assumed("v1")),
+    apiVersion: optional(1, string, "Version of the pod the path is written for.", hiddenDefault("v1")),
     fieldPath: required(2, string, "Path of the field, such as metadata.name."),
   },
   { atomic: true },

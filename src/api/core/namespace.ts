@@ -1,6 +1,6 @@
 // Namespaces.
 import { type TypeOf, embedded, list, optional, required, string, time } from "#schema";
-import { assumed, known, merged } from "../extras.ts";
+import { hiddenDefault, openEnum, patchMerge } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { ConditionStatus } from "../named-types.ts";
 import { core } from "../packages.ts";
@@ -31,11 +31,11 @@ export const NamespaceStatus = message("NamespaceStatus", "Where a namespace is 
     named("NamespacePhase", string),
     "Active, or Terminating while its contents are removed.",
     {
-      ...known("Active", "Terminating"),
-      ...assumed("Active"),
+      ...openEnum("Active", "Terminating"),
+      ...hiddenDefault("Active"),
     },
   ),
-  conditions: optional(2, list(NamespaceCondition), "What holds up the removal.", merged("type")),
+  conditions: optional(2, list(NamespaceCondition), "What holds up the removal.", patchMerge("type")),
 });
 export type NamespaceStatus = TypeOf<typeof NamespaceStatus>;
 

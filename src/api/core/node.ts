@@ -1,6 +1,6 @@
 // Nodes: machines that run pods.
 import { type TypeOf, bool, embedded, int32, int64, list, optional, required, string, time } from "#schema";
-import { known, merged, worded } from "../extras.ts";
+import { openEnum, patchMerge, dialectFields } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { ConditionStatus, ResourceList, UID, UniqueVolumeName } from "../named-types.ts";
 import { core } from "../packages.ts";
@@ -16,7 +16,7 @@ export const ConfigMapNodeConfigSource = message(
     name: required(2, string, "Name of the map."),
     uid: optional(3, UID, "Identity of the map."),
     resourceVersion: optional(4, string, "Version of the map."),
-    ...worded({
+    ...dialectFields({
       nodeagentConfigKey: required(5, string, "Key in the map that holds the settings."),
     }),
   },
@@ -50,7 +50,7 @@ export const NodeSpec = message("NodeSpec", "What a node is told.", {
     7,
     list(string),
     "The same for each address family; the first equals podCIDR.",
-    merged(),
+    patchMerge(),
   ),
   providerID: optional(3, string, "Its identity at the cloud provider, as provider://id."),
   unschedulable: optional(4, bool, "Keeps new pods away."),
@@ -66,7 +66,7 @@ export const DaemonEndpoint = message("DaemonEndpoint", "A port that a daemon li
 export type DaemonEndpoint = TypeOf<typeof DaemonEndpoint>;
 
 export const NodeDaemonEndpoints = message("NodeDaemonEndpoints", "Where the daemons of a node listen.", {
-  ...worded({
+  ...dialectFields({
     nodeagentEndpoint: embedded(1, DaemonEndpoint, "Where the node agent listens."),
   }),
 });
@@ -79,7 +79,7 @@ export const NodeSystemInfo = message("NodeSystemInfo", "What the machine and it
   kernelVersion: required(4, string, "Version of the kernel."),
   osImage: required(5, string, "The installed system, in words."),
   containerRuntimeVersion: required(6, string, "Name and version of the container runtime."),
-  ...worded({
+  ...dialectFields({
     nodeagentVersion: required(7, string, "Version of the node agent."),
     orchProxyVersion: required(8, string, "Version of the service proxy."),
   }),
@@ -127,15 +127,15 @@ export const NodeStatus = message("NodeStatus", "What a node reports.", {
     3,
     named("NodePhase", string),
     "No longer used.",
-    known("Pending", "Running", "Terminated"),
+    openEnum("Pending", "Running", "Terminated"),
   ),
   conditions: optional(
     4,
     list(NodeCondition),
     "Ready, short of memory, disk or process ids, and the like.",
-    merged("type"),
+    patchMerge("type"),
   ),
-  addresses: optional(5, list(NodeAddress), "How it can be reached.", merged("type")),
+  addresses: optional(5, list(NodeAddress), "How it can be reached.", patchMerge("type")),
   daemonEndpoints: embedded(6, NodeDaemonEndpoints, "Where its daemons listen."),
   nodeInfo: embedded(7, NodeSystemInfo, "What the machine and its software are."),
   images: optional(8, list(ContainerImage), "Images on it."),

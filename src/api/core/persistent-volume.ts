@@ -1,6 +1,6 @@
 // Persistent volumes.
 import { type TypeOf, bool, embedded, inline, list, map, optional, pointer, required, string } from "#schema";
-import { assumed, known } from "../extras.ts";
+import { hiddenDefault, openEnum } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import {
   PersistentVolumeAccessMode,
@@ -100,7 +100,7 @@ export const PersistentVolumeSpec = message("PersistentVolumeSpec", "What a volu
     5,
     PersistentVolumeReclaimPolicy,
     "What happens once the claim is gone: Retain, Delete or Recycle.",
-    known("Delete", "Recycle", "Retain"),
+    openEnum("Delete", "Recycle", "Retain"),
   ),
   storageClassName: optional(6, string, "Class it belongs to; empty for none."),
   mountOptions: optional(7, list(string), "Options for mounting."),
@@ -108,7 +108,7 @@ export const PersistentVolumeSpec = message("PersistentVolumeSpec", "What a volu
     8,
     PersistentVolumeMode,
     "Filesystem, or Block for a raw device.",
-    known("Block", "Filesystem"),
+    openEnum("Block", "Filesystem"),
   ),
   nodeAffinity: optional(9, VolumeNodeAffinity, "From which nodes it can be reached."),
 });
@@ -120,8 +120,8 @@ export const PersistentVolumeStatus = message("PersistentVolumeStatus", "Where a
     named("PersistentVolumePhase", string),
     "Pending, Available, Bound, Released or Failed.",
     {
-      ...known("Available", "Bound", "Failed", "Pending", "Released"),
-      ...assumed("Pending"),
+      ...openEnum("Available", "Bound", "Failed", "Pending", "Released"),
+      ...hiddenDefault("Pending"),
     },
   ),
   message: optional(2, string, "Why it is in this state, for people."),

@@ -13,7 +13,7 @@ import {
   string,
   time,
 } from "#schema";
-import { assumed, keyed, known, merged } from "../extras.ts";
+import { hiddenDefault, mapList, openEnum, patchMerge } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { ConditionStatus, PodConditionType, PreemptionPolicy, ResourceList } from "../named-types.ts";
 import { core } from "../packages.ts";
@@ -95,29 +95,29 @@ export const PodSpec = message("PodSpec", "What a pod is made of and how it is t
     20,
     list(Container),
     "Containers that run one after the other, to their end, before the rest.",
-    merged("name"),
+    patchMerge("name"),
   ),
-  containers: required(2, list(Container), "Containers that run side by side.", merged("name")),
+  containers: required(2, list(Container), "Containers that run side by side.", patchMerge("name")),
   ephemeralContainers: optional(
     34,
     list(EphemeralContainer),
     "Containers added later, to look into the pod.",
-    merged("name"),
+    patchMerge("name"),
   ),
   restartPolicy: optional(
     3,
     named("RestartPolicy", string),
     "When ended containers start again: Always, OnFailure or Never.",
     {
-      ...known("Always", "Never", "OnFailure"),
-      ...assumed("Always"),
+      ...openEnum("Always", "Never", "OnFailure"),
+      ...hiddenDefault("Always"),
     },
   ),
   terminationGracePeriodSeconds: pointer(
     4,
     int64,
     "Seconds between being told to stop and being killed.",
-    assumed(30),
+    hiddenDefault(30),
   ),
   activeDeadlineSeconds: pointer(5, int64, "Seconds the pod may run before it is stopped as failed."),
   dnsPolicy: optional(
@@ -125,8 +125,8 @@ export const PodSpec = message("PodSpec", "What a pod is made of and how it is t
     named("DNSPolicy", string),
     "Which name servers it uses: ClusterFirst, ClusterFirstWithHostNet, Default or None.",
     {
-      ...known("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"),
-      ...assumed("ClusterFirst"),
+      ...openEnum("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"),
+      ...hiddenDefault("ClusterFirst"),
     },
   ),
   nodeSelector: optional(7, map(string), "Labels that the node must have.", { atomicMap: true }),
@@ -138,12 +138,17 @@ export const PodSpec = message("PodSpec", "What a pod is made of and how it is t
   hostPID: optional(12, bool, "Uses the process namespace of the node."),
   hostIPC: optional(13, bool, "Uses the IPC namespace of the node."),
   shareProcessNamespace: pointer(27, bool, "Lets its containers see each other's processes."),
-  securityContext: optional(14, PodSecurityContext, "Security settings for all containers.", assumed({})),
+  securityContext: optional(
+    14,
+    PodSecurityContext,
+    "Security settings for all containers.",
+    hiddenDefault({}),
+  ),
   imagePullSecrets: optional(
     15,
     list(LocalObjectReference),
     "Credentials for pulling its images.",
-    merged("name"),
+    patchMerge("name"),
   ),
   hostname: optional(16, string, "Host name inside; the pod's name when empty."),
   subdomain: optional(
@@ -152,9 +157,9 @@ export const PodSpec = message("PodSpec", "What a pod is made of and how it is t
     "Makes the full name hostname.subdomain.namespace.svc and the cluster's domain.",
   ),
   affinity: optional(18, Affinity, "Wishes about its place."),
-  schedulerName: optional(19, string, "Scheduler that is to place it.", assumed("default-scheduler")),
+  schedulerName: optional(19, string, "Scheduler that is to place it.", hiddenDefault("default-scheduler")),
   tolerations: optional(22, list(Toleration), "Taints it tolerates."),
-  hostAliases: optional(23, list(HostAlias), "Further lines of its hosts file.", merged("ip")),
+  hostAliases: optional(23, list(HostAlias), "Further lines of its hosts file.", patchMerge("ip")),
   priorityClassName: optional(24, string, "Class its priority comes from."),
   priority: pointer(25, int32, "How important it is; set from the class."),
   dnsConfig: optional(26, PodDNSConfig, "Settings of its resolver."),
@@ -165,7 +170,7 @@ export const PodSpec = message("PodSpec", "What a pod is made of and how it is t
     31,
     PreemptionPolicy,
     "Whether it may push others out: PreemptLowerPriority or Never.",
-    known("Never", "PreemptLowerPriority"),
+    openEnum("Never", "PreemptLowerPriority"),
   ),
   overhead: optional(
     32,
@@ -177,19 +182,19 @@ export const PodSpec = message("PodSpec", "What a pod is made of and how it is t
     list(TopologySpreadConstraint),
     "How evenly it and its like are spread.",
     {
-      ...merged("topologyKey"),
-      ...keyed("topologyKey", "whenUnsatisfiable"),
+      ...patchMerge("topologyKey"),
+      ...mapList("topologyKey", "whenUnsatisfiable"),
     },
   ),
   setHostnameAsFQDN: pointer(35, bool, "Makes the host name its full name."),
   os: optional(36, PodOS, "Operating system it is made for."),
   hostUsers: pointer(37, bool, "Whether it shares the node's user namespace; true when unset."),
   schedulingGates: optional(38, list(PodSchedulingGate), "What must be settled before it is placed.", {
-    ...merged("name"),
-    ...keyed("name"),
+    ...patchMerge("name"),
+    ...mapList("name"),
   }),
   resourceClaims: optional(39, list(PodResourceClaim), "Claims that its containers may use.", {
-    ...keyed("name"),
+    ...mapList("name"),
     patch: { strategy: "merge,retainKeys", key: "name" },
   }),
 });
@@ -215,9 +220,14 @@ export const PodStatus = message("PodStatus", "What is known about a pod; mostly
     1,
     named("PodPhase", string),
     "Pending, Running, Succeeded, Failed or Unknown.",
-    known("Failed", "Pending", "Running", "Succeeded", "Unknown"),
+    openEnum("Failed", "Pending", "Running", "Succeeded", "Unknown"),
   ),
-  conditions: optional(2, list(PodCondition), "Scheduled, initialized, ready and the like.", merged("type")),
+  conditions: optional(
+    2,
+    list(PodCondition),
+    "Scheduled, initialized, ready and the like.",
+    patchMerge("type"),
+  ),
   message: optional(3, string, "Why it is in this state, for people."),
   reason: optional(4, string, "Why it is in this state, in one word."),
   nominatedNodeName: optional(11, string, "Node on which room is being made for it."),
@@ -227,7 +237,7 @@ export const PodStatus = message("PodStatus", "What is known about a pod; mostly
     12,
     list(PodIP),
     "All its addresses, at most one of each family; the first equals podIP.",
-    merged("ip"),
+    patchMerge("ip"),
   ),
   startTime: pointer(7, time, "When the node accepted it."),
   initContainerStatuses: optional(10, list(ContainerStatus), "State of the init containers."),
@@ -236,7 +246,7 @@ export const PodStatus = message("PodStatus", "What is known about a pod; mostly
     9,
     named("PodQOSClass", string),
     "Guaranteed, Burstable or BestEffort; follows from its resources.",
-    known("BestEffort", "Burstable", "Guaranteed"),
+    openEnum("BestEffort", "Burstable", "Guaranteed"),
   ),
   ephemeralContainerStatuses: optional(13, list(ContainerStatus), "State of the ephemeral containers."),
   resize: optional(14, named("PodResizeStatus", string), "How a wanted change of resources stands."),

@@ -12,7 +12,7 @@ import {
   required,
   string,
 } from "#schema";
-import { assumed, gated, known } from "../extras.ts";
+import { hiddenDefault, gated, openEnum } from "../extras.ts";
 import { core } from "../packages.ts";
 
 const { message, named } = core;
@@ -24,12 +24,12 @@ export const HTTPHeader = message("HTTPHeader", "One header of a request.", {
 export type HTTPHeader = TypeOf<typeof HTTPHeader>;
 
 export const HTTPGetAction = message("HTTPGetAction", "A request to the container.", {
-  path: optional(1, string, "Path to ask for.", assumed("/")),
+  path: optional(1, string, "Path to ask for.", hiddenDefault("/")),
   port: embedded(2, intOrString, "Number or name of the port.", { published: "required" }),
   host: optional(3, string, "Host to connect to; the pod itself when empty."),
   scheme: optional(4, named("URIScheme", string), "HTTP or HTTPS.", {
-    ...known("HTTP", "HTTPS"),
-    ...assumed("HTTP"),
+    ...openEnum("HTTP", "HTTPS"),
+    ...hiddenDefault("HTTP"),
   }),
   httpHeaders: optional(5, list(HTTPHeader), "Headers to send along."),
 });
@@ -67,10 +67,10 @@ export type ProbeHandler = TypeOf<typeof ProbeHandler>;
 export const Probe = message("Probe", "A question asked again and again.", {
   probeHandler: inline(1, ProbeHandler),
   initialDelaySeconds: optional(2, int32, "Seconds after the start before the first question."),
-  timeoutSeconds: optional(3, int32, "Seconds to wait for an answer.", assumed(1)),
-  periodSeconds: optional(4, int32, "Seconds between questions.", assumed(10)),
-  successThreshold: optional(5, int32, "Good answers in a row before it counts as good.", assumed(1)),
-  failureThreshold: optional(6, int32, "Bad answers in a row before it counts as bad.", assumed(3)),
+  timeoutSeconds: optional(3, int32, "Seconds to wait for an answer.", hiddenDefault(1)),
+  periodSeconds: optional(4, int32, "Seconds between questions.", hiddenDefault(10)),
+  successThreshold: optional(5, int32, "Good answers in a row before it counts as good.", hiddenDefault(1)),
+  failureThreshold: optional(6, int32, "Bad answers in a row before it counts as bad.", hiddenDefault(3)),
   terminationGracePeriodSeconds: pointer(
     7,
     int64,

@@ -1,6 +1,6 @@
 // Resource quotas and limit ranges.
 import { type TypeOf, embedded, list, optional, required, string } from "#schema";
-import { known } from "../extras.ts";
+import { openEnum } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { ResourceList, ResourceQuotaScope } from "../named-types.ts";
 import { core } from "../packages.ts";
@@ -36,7 +36,7 @@ export const ScopedResourceSelectorRequirement = message(
       1,
       ResourceQuotaScope,
       "What the condition looks at.",
-      known(
+      openEnum(
         "BestEffort",
         "CrossNamespacePodAffinity",
         "NotBestEffort",
@@ -49,7 +49,7 @@ export const ScopedResourceSelectorRequirement = message(
       2,
       named("ScopeSelectorOperator", string),
       "In, NotIn, Exists or DoesNotExist.",
-      known("DoesNotExist", "Exists", "In", "NotIn"),
+      openEnum("DoesNotExist", "Exists", "In", "NotIn"),
     ),
     values: optional(3, list(string), "What to compare with; none for the existence operators."),
   },

@@ -12,7 +12,7 @@ import {
   string,
   time,
 } from "#schema";
-import { assumed, merged } from "../extras.ts";
+import { hiddenDefault, patchMerge } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { ConditionStatus } from "../named-types.ts";
 import { core } from "../packages.ts";
@@ -21,7 +21,7 @@ import { PodTemplateSpec } from "./pod.ts";
 const { message, kind, named } = core;
 
 export const ReplicationControllerSpec = message("ReplicationControllerSpec", "How many pods of what kind.", {
-  replicas: pointer(1, int32, "How many pods.", assumed(1)),
+  replicas: pointer(1, int32, "How many pods.", hiddenDefault(1)),
   minReadySeconds: optional(4, int32, "Seconds a new pod must stay ready before it counts."),
   selector: optional(
     2,
@@ -59,7 +59,7 @@ export const ReplicationControllerStatus = message(
       6,
       list(ReplicationControllerCondition),
       "The latest observations, one for each type.",
-      merged("type"),
+      patchMerge("type"),
     ),
   },
 );

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Container } from "./container.ts";
 import type { Pod } from "./pod.ts";
-import { countedRequests, sameAmounts } from "./resize.ts";
+import { effectiveRequests, equalResources } from "./resize.ts";
 
 const container = { name: "c", resources: { requests: { cpu: "1", memory: "1Gi" } } } as unknown as Container;
 const status = (allocatedResources?: object, resize?: string): Pod["status"] =>
@@ -23,7 +23,7 @@ const counted: [name: string, status: Pod["status"], requests: object][] = [
   ],
 ];
 for (const [name, given, requests] of counted)
-  test(name, () => assert.deepEqual(countedRequests({ status: given }, container), requests));
+  test(name, () => assert.deepEqual(effectiveRequests({ status: given }, container), requests));
 
 const compared: [one: Record<string, string> | undefined, other: Record<string, string>, same: boolean][] = [
   [{ cpu: "1" }, { cpu: "1000m" }, true],
@@ -34,4 +34,4 @@ const compared: [one: Record<string, string> | undefined, other: Record<string, 
 ];
 for (const [one, other, same] of compared)
   test(`${JSON.stringify(one)} and ${JSON.stringify(other)} are ${same ? "" : "not "}the same amounts`, () =>
-    assert.equal(sameAmounts(one, other), same));
+    assert.equal(equalResources(one, other), same));

@@ -15,14 +15,17 @@ export const resizable = ["cpu", "memory"] as const;
  * Returns the requests that count: the larger of spec and allocation, or the allocation if the node can never
  * grant more.
  */
-export function countedRequests({ status }: Pick<Pod, "status">, container: Container): Amounts | undefined {
-  const asked = container.resources?.requests;
+export function effectiveRequests(
+  { status }: Pick<Pod, "status">,
+  container: Container,
+): Amounts | undefined {
+  const requested = container.resources?.requests;
   const statuses = status?.containerStatuses;
-  if (!statuses) return asked;
+  if (!statuses) return requested;
   const allocated = statuses.find(({ name }) => name === container.name)?.allocatedResources;
-  if (!allocated) return asked;
+  if (!allocated) return requested;
   if (status.resize === "Infeasible") return allocated;
-  const larger: Record<string, string> = { ...asked };
+  const larger: Record<string, string> = { ...requested };
   for (const [name, amount] of Object.entries(allocated))
     if (larger[name] === undefined || compareQuantity(parseQuantity(amount), parseQuantity(larger[name])) > 0)
       larger[name] = amount;
@@ -30,7 +33,7 @@ export function countedRequests({ status }: Pick<Pod, "status">, container: Cont
 }
 
 /** Reports whether two resource lists are equal, regardless of spelling. */
-export function sameAmounts(one: Amounts | undefined, other: Amounts | undefined): boolean {
+export function equalResources(one: Amounts | undefined, other: Amounts | undefined): boolean {
   const [a, b] = [Object.entries(one ?? {}), Object.entries(other ?? {})];
   return (
     a.length === b.length &&

@@ -1,6 +1,6 @@
 // Resource requirements.
 import { type TypeOf, list, optional, required, string } from "#schema";
-import { keyed } from "../extras.ts";
+import { mapList } from "../extras.ts";
 import { ResourceList, ResourceName } from "../named-types.ts";
 import { core } from "../packages.ts";
 
@@ -17,7 +17,7 @@ export const ResourceRequirements = message(
   {
     limits: optional(1, ResourceList, "The most that may be used."),
     requests: optional(2, ResourceList, "What is set aside; the limits when unset."),
-    claims: optional(3, list(ResourceClaim), "Claims of the pod that are used.", keyed("name")),
+    claims: optional(3, list(ResourceClaim), "Claims of the pod that are used.", mapList("name")),
   },
 );
 export type ResourceRequirements = TypeOf<typeof ResourceRequirements>;

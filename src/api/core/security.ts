@@ -1,6 +1,6 @@
 // Security contexts of pods and containers.
 import { type TypeOf, bool, int64, list, optional, pointer, required, string } from "#schema";
-import { known } from "../extras.ts";
+import { openEnum } from "../extras.ts";
 import { Capability } from "../named-types.ts";
 import { core } from "../packages.ts";
 
@@ -44,7 +44,7 @@ export const SeccompProfile = message(
       1,
       named("SeccompProfileType", string),
       "Where the profile comes from: Localhost, RuntimeDefault or Unconfined.",
-      known("Localhost", "RuntimeDefault", "Unconfined"),
+      openEnum("Localhost", "RuntimeDefault", "Unconfined"),
     ),
     localhostProfile: pointer(
       2,
@@ -78,7 +78,7 @@ export const PodSecurityContext = message(
       9,
       named("PodFSGroupChangePolicy", string),
       "When to hand volumes to fsGroup: OnRootMismatch or Always.",
-      known("Always", "OnRootMismatch"),
+      openEnum("Always", "OnRootMismatch"),
     ),
     seccompProfile: optional(10, SeccompProfile, "System call filter for all containers."),
   },
@@ -102,7 +102,7 @@ export const SecurityContext = message(
       9,
       named("ProcMountType", string),
       "Which kind of /proc it sees: Default or Unmasked.",
-      known("Default", "Unmasked"),
+      openEnum("Default", "Unmasked"),
     ),
     seccompProfile: optional(11, SeccompProfile, "System call filter."),
   },

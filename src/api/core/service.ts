@@ -12,7 +12,7 @@ import {
   required,
   string,
 } from "#schema";
-import { assumed, keyed, known, merged, whole } from "../extras.ts";
+import { hiddenDefault, mapList, openEnum, patchMerge, atomicList } from "../extras.ts";
 import { Condition } from "../meta/condition.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { Protocol } from "../named-types.ts";
@@ -23,7 +23,7 @@ const { message, kind, named } = core;
 
 export const ServicePort = message("ServicePort", "One port of a service.", {
   name: optional(1, string, "Name of the port; needed when there are several."),
-  protocol: optional(2, Protocol, "UDP, TCP or SCTP.", { ...known("SCTP", "TCP", "UDP"), default: "TCP" }),
+  protocol: optional(2, Protocol, "UDP, TCP or SCTP.", { ...openEnum("SCTP", "TCP", "UDP"), default: "TCP" }),
   appProtocol: pointer(6, string, "What is spoken over the port, as a hint."),
   port: required(3, int32, "Port of the service."),
   targetPort: embedded(
@@ -47,8 +47,8 @@ export type SessionAffinityConfig = TypeOf<typeof SessionAffinityConfig>;
 
 export const ServiceSpec = message("ServiceSpec", "What a service offers and how it is reached.", {
   ports: optional(1, list(ServicePort), "Ports of the service.", {
-    ...merged("port"),
-    ...keyed("port", "protocol"),
+    ...patchMerge("port"),
+    ...mapList("port", "protocol"),
   }),
   selector: optional(
     2,
@@ -61,11 +61,11 @@ export const ServiceSpec = message("ServiceSpec", "What a service offers and how
     18,
     list(string),
     "The same for each address family; the first equals clusterIP.",
-    whole,
+    atomicList,
   ),
   type: optional(4, named("ServiceType", string), "ClusterIP, NodePort, LoadBalancer or ExternalName.", {
-    ...known("ClusterIP", "ExternalName", "LoadBalancer", "NodePort"),
-    ...assumed("ClusterIP"),
+    ...openEnum("ClusterIP", "ExternalName", "LoadBalancer", "NodePort"),
+    ...hiddenDefault("ClusterIP"),
   }),
   externalIPs: optional(5, list(string), "Further addresses for which nodes take traffic."),
   sessionAffinity: optional(
@@ -73,8 +73,8 @@ export const ServiceSpec = message("ServiceSpec", "What a service offers and how
     named("ServiceAffinity", string),
     "ClientIP keeps a client on one pod; None does not.",
     {
-      ...known("ClientIP", "None"),
-      ...assumed("None"),
+      ...openEnum("ClientIP", "None"),
+      ...hiddenDefault("None"),
     },
   ),
   loadBalancerIP: optional(8, string, "Address to ask of the load balancer; deprecated."),
@@ -84,7 +84,7 @@ export const ServiceSpec = message("ServiceSpec", "What a service offers and how
     11,
     named("ServiceExternalTrafficPolicy", string),
     "Where traffic from outside goes: Cluster for all pods, Local for those of the node.",
-    known("Cluster", "Cluster", "Local", "Local"),
+    openEnum("Cluster", "Cluster", "Local", "Local"),
   ),
   healthCheckNodePort: optional(
     12,
@@ -97,13 +97,13 @@ export const ServiceSpec = message("ServiceSpec", "What a service offers and how
     19,
     list(named("IPFamily", string)),
     "Address families it has; the first is the main one.",
-    whole,
+    atomicList,
   ),
   ipFamilyPolicy: pointer(
     17,
     named("IPFamilyPolicy", string),
     "SingleStack, PreferDualStack or RequireDualStack.",
-    known("PreferDualStack", "RequireDualStack", "SingleStack"),
+    openEnum("PreferDualStack", "RequireDualStack", "SingleStack"),
   ),
   allocateLoadBalancerNodePorts: pointer(20, bool, "Whether a LoadBalancer service gets node ports, too."),
   loadBalancerClass: pointer(21, string, "Which load balancer is to serve it."),
@@ -111,14 +111,14 @@ export const ServiceSpec = message("ServiceSpec", "What a service offers and how
     22,
     named("ServiceInternalTrafficPolicy", string),
     "Where traffic from inside goes: Cluster or Local.",
-    known("Cluster", "Local"),
+    openEnum("Cluster", "Local"),
   ),
 });
 export type ServiceSpec = TypeOf<typeof ServiceSpec>;
 
 export const PortStatus = message("PortStatus", "How one port of a load balancer fares.", {
   port: required(1, int32, "The port."),
-  protocol: required(2, Protocol, "UDP, TCP or SCTP.", known("SCTP", "TCP", "UDP")),
+  protocol: required(2, Protocol, "UDP, TCP or SCTP.", openEnum("SCTP", "TCP", "UDP")),
   error: pointer(3, string, "What is wrong with it, in one word."),
 });
 export type PortStatus = TypeOf<typeof PortStatus>;
@@ -126,7 +126,7 @@ export type PortStatus = TypeOf<typeof PortStatus>;
 export const LoadBalancerIngress = message("LoadBalancerIngress", "One way in.", {
   ip: optional(1, string, "Address of the load balancer."),
   hostname: optional(2, string, "Name of the load balancer."),
-  ports: optional(4, list(PortStatus), "How its ports fare.", whole),
+  ports: optional(4, list(PortStatus), "How its ports fare.", atomicList),
 });
 export type LoadBalancerIngress = TypeOf<typeof LoadBalancerIngress>;
 
@@ -138,8 +138,8 @@ export type LoadBalancerStatus = TypeOf<typeof LoadBalancerStatus>;
 export const ServiceStatus = message("ServiceStatus", "What is known about a service.", {
   loadBalancer: embedded(1, LoadBalancerStatus, "What the load balancer reports."),
   conditions: optional(2, list(Condition), "The latest observations, one for each type.", {
-    ...merged("type"),
-    ...keyed("type"),
+    ...patchMerge("type"),
+    ...mapList("type"),
   }),
 });
 export type ServiceStatus = TypeOf<typeof ServiceStatus>;
@@ -171,8 +171,8 @@ export const EndpointPort = message(
     name: optional(1, string, "Name of the port, as in the service."),
     port: required(2, int32, "The port."),
     protocol: optional(3, Protocol, "UDP, TCP or SCTP.", {
-      ...known("SCTP", "TCP", "UDP"),
-      ...assumed("TCP"),
+      ...openEnum("SCTP", "TCP", "UDP"),
+      ...hiddenDefault("TCP"),
     }),
     appProtocol: pointer(4, string, "What is spoken over the port, as a hint."),
   },

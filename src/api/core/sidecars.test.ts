@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Container } from "./container.ts";
-import { mostAtOnce, numbers, runningContainers } from "./sidecars.ts";
+import { peakUsage, numbers, runningContainers } from "./sidecars.ts";
 
 const init = (cpu: number): Container => ({ name: "init", resources: { requests: { cpu: String(cpu) } } });
 const sidecar = (cpu: number): Container => ({ ...init(cpu), name: "sidecar", restartPolicy: "Always" });
@@ -19,7 +19,7 @@ const cases: [name: string, inits: Container[], containers: Container[], most: n
 for (const [name, initContainers, containers, most] of cases) {
   test(name, () => {
     const of = ({ resources }: Container): number => Number(resources.requests?.["cpu"]);
-    assert.equal(mostAtOnce({ initContainers, containers }, of, numbers), most);
+    assert.equal(peakUsage({ initContainers, containers }, of, numbers), most);
   });
 }
 

@@ -30,7 +30,7 @@ export const numbers: Arithmetic<number> = { none: 0, sum: (a, b) => a + b, larg
  *
  *   init 4, sidecar 1, init 2, containers 1 and 1   →   the largest of 4, 1, 1 + 2 and 1 + 1 + 1
  */
-export function mostAtOnce<A>(
+export function peakUsage<A>(
   { initContainers, containers }: Containers,
   of: (container: Container) => A,
   { none, sum, larger }: Arithmetic<A>,

@@ -21,5 +21,5 @@ const cases: [name: string, toleration: Toleration, tolerated: boolean][] = [
 ];
 for (const [name, toleration, tolerated] of cases)
   test(`a taint and ${name}: ${tolerated}`, () => assert.equal(tolerates(toleration, taint), tolerated));
-test("a taint without a value is met by none", () =>
+test("a taint without a value is tolerated by a toleration without a value", () =>
   assert.equal(tolerates({ key: "k" }, { key: "k", effect: "NoSchedule" }), true));

@@ -1,6 +1,6 @@
 // Persistent volume claims.
 import { type TypeOf, embedded, list, optional, pointer, required, string, time } from "#schema";
-import { assumed, known, merged } from "../extras.ts";
+import { hiddenDefault, openEnum, patchMerge } from "../extras.ts";
 import { LabelSelector } from "../meta/label-selector.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import {
@@ -26,8 +26,8 @@ export const PersistentVolumeClaimSpec = message("PersistentVolumeClaimSpec", "W
     "Class to take it from; empty for none, the default class when unset.",
   ),
   volumeMode: pointer(6, PersistentVolumeMode, "Filesystem, or Block for a raw device.", {
-    ...known("Block", "Filesystem"),
-    ...assumed("Filesystem"),
+    ...openEnum("Block", "Filesystem"),
+    ...hiddenDefault("Filesystem"),
   }),
   dataSource: optional(7, TypedLocalObjectReference, "Snapshot or claim to fill the new volume from."),
   dataSourceRef: optional(
@@ -54,8 +54,8 @@ export type PersistentVolumeClaimCondition = TypeOf<typeof PersistentVolumeClaim
 
 export const PersistentVolumeClaimStatus = message("PersistentVolumeClaimStatus", "What the claim got.", {
   phase: optional(1, named("PersistentVolumeClaimPhase", string), "Pending, Bound or Lost.", {
-    ...known("Bound", "Lost", "Pending"),
-    ...assumed("Pending"),
+    ...openEnum("Bound", "Lost", "Pending"),
+    ...hiddenDefault("Pending"),
   }),
   accessModes: optional(2, list(PersistentVolumeAccessMode), "How the bound volume can be mounted."),
   capacity: optional(3, ResourceList, "Size of the bound volume."),
@@ -63,14 +63,14 @@ export const PersistentVolumeClaimStatus = message("PersistentVolumeClaimStatus"
     4,
     list(PersistentVolumeClaimCondition),
     "What is going on with the claim; resizing, for one.",
-    merged("type"),
+    patchMerge("type"),
   ),
   allocatedResources: optional(5, ResourceList, "Size set aside, while a resize is under way."),
   resizeStatus: pointer(
     6,
     named("PersistentVolumeClaimResizeStatus", string),
     "How far a resize has come.",
-    known(
+    openEnum(
       "",
       "ControllerExpansionFailed",
       "ControllerExpansionInProgress",

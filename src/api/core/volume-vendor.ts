@@ -1,6 +1,6 @@
 // Volumes of specific storage systems.
 import { type TypeOf, bool, int32, list, map, optional, pointer, required, string } from "#schema";
-import { assumed, known } from "../extras.ts";
+import { hiddenDefault, openEnum } from "../extras.ts";
 import { core } from "../packages.ts";
 import { LocalObjectReference, ObjectReference, SecretReference } from "./reference.ts";
 
@@ -52,7 +52,7 @@ export const ISCSIVolumeSource = message("ISCSIVolumeSource", "An iSCSI disk.", 
   targetPortal: required(1, string, "Address of the target, with port unless 3260."),
   iqn: required(2, string, "Qualified name of the target."),
   lun: required(3, int32, "Number of the unit."),
-  iscsiInterface: optional(4, string, "Interface that carries the session.", assumed("default")),
+  iscsiInterface: optional(4, string, "Interface that carries the session.", hiddenDefault("default")),
   fsType: optional(5, string, "File system on it; ext4 when empty."),
   readOnly: optional(6, bool, "Whether it is mounted read-only."),
   portals: optional(7, list(string), "Further addresses of the target."),
@@ -70,7 +70,7 @@ export const ISCSIPersistentVolumeSource = message(
     targetPortal: required(1, string, "Address of the target, with port unless 3260."),
     iqn: required(2, string, "Qualified name of the target."),
     lun: required(3, int32, "Number of the unit."),
-    iscsiInterface: optional(4, string, "Interface that carries the session.", assumed("default")),
+    iscsiInterface: optional(4, string, "Interface that carries the session.", hiddenDefault("default")),
     fsType: optional(5, string, "File system on it; ext4 when empty."),
     readOnly: optional(6, bool, "Whether it is mounted read-only."),
     portals: optional(7, list(string), "Further addresses of the target."),
@@ -105,9 +105,9 @@ export const RBDVolumeSource = message("RBDVolumeSource", "A Ceph block device."
   monitors: required(1, list(string), "Addresses of the monitors."),
   image: required(2, string, "Name of the image."),
   fsType: optional(3, string, "File system on it; ext4 when empty."),
-  pool: optional(4, string, "Pool the image is in.", assumed("rbd")),
-  user: optional(5, string, "User to authenticate as.", assumed("admin")),
-  keyring: optional(6, string, "File with the user's key.", assumed("/etc/ceph/keyring")),
+  pool: optional(4, string, "Pool the image is in.", hiddenDefault("rbd")),
+  user: optional(5, string, "User to authenticate as.", hiddenDefault("admin")),
+  keyring: optional(6, string, "File with the user's key.", hiddenDefault("/etc/ceph/keyring")),
   secretRef: optional(7, LocalObjectReference, "Secret with the key, in place of the file."),
   readOnly: optional(8, bool, "Whether it is mounted read-only."),
 });
@@ -120,9 +120,9 @@ export const RBDPersistentVolumeSource = message(
     monitors: required(1, list(string), "Addresses of the monitors."),
     image: required(2, string, "Name of the image."),
     fsType: optional(3, string, "File system on it; ext4 when empty."),
-    pool: optional(4, string, "Pool the image is in.", assumed("rbd")),
-    user: optional(5, string, "User to authenticate as.", assumed("admin")),
-    keyring: optional(6, string, "File with the user's key.", assumed("/etc/ceph/keyring")),
+    pool: optional(4, string, "Pool the image is in.", hiddenDefault("rbd")),
+    user: optional(5, string, "User to authenticate as.", hiddenDefault("admin")),
+    keyring: optional(6, string, "File with the user's key.", hiddenDefault("/etc/ceph/keyring")),
     secretRef: optional(7, SecretReference, "Secret with the key, in place of the file."),
     readOnly: optional(8, bool, "Whether it is mounted read-only."),
   },
@@ -258,15 +258,15 @@ export const AzureDiskVolumeSource = message("AzureDiskVolumeSource", "An Azure 
     named("AzureDataDiskCachingMode", string),
     "Host caching: None, ReadOnly or ReadWrite.",
     {
-      ...known("None", "ReadOnly", "ReadWrite"),
-      ...assumed("ReadWrite"),
+      ...openEnum("None", "ReadOnly", "ReadWrite"),
+      ...hiddenDefault("ReadWrite"),
     },
   ),
-  fsType: pointer(4, string, "File system on it.", assumed("ext4")),
-  readOnly: pointer(5, bool, "Whether it is mounted read-only.", assumed(false)),
+  fsType: pointer(4, string, "File system on it.", hiddenDefault("ext4")),
+  readOnly: pointer(5, bool, "Whether it is mounted read-only.", hiddenDefault(false)),
   kind: pointer(6, named("AzureDataDiskKind", string), "Kind of disk: Shared, Dedicated or Managed.", {
-    ...known("Dedicated", "Managed", "Shared"),
-    ...assumed("Shared"),
+    ...openEnum("Dedicated", "Managed", "Shared"),
+    ...hiddenDefault("Shared"),
   }),
 });
 export type AzureDiskVolumeSource = TypeOf<typeof AzureDiskVolumeSource>;
@@ -295,9 +295,9 @@ export const ScaleIOVolumeSource = message("ScaleIOVolumeSource", "A ScaleIO vol
   sslEnabled: optional(4, bool, "Whether to speak TLS with the gateway."),
   protectionDomain: optional(5, string, "Name of the protection domain."),
   storagePool: optional(6, string, "Name of the pool in the domain."),
-  storageMode: optional(7, string, "ThickProvisioned or ThinProvisioned.", assumed("ThinProvisioned")),
+  storageMode: optional(7, string, "ThickProvisioned or ThinProvisioned.", hiddenDefault("ThinProvisioned")),
   volumeName: optional(8, string, "Name of the volume."),
-  fsType: optional(9, string, "File system on it.", assumed("xfs")),
+  fsType: optional(9, string, "File system on it.", hiddenDefault("xfs")),
   readOnly: optional(10, bool, "Whether it is mounted read-only."),
 });
 export type ScaleIOVolumeSource = TypeOf<typeof ScaleIOVolumeSource>;
@@ -312,9 +312,14 @@ export const ScaleIOPersistentVolumeSource = message(
     sslEnabled: optional(4, bool, "Whether to speak TLS with the gateway."),
     protectionDomain: optional(5, string, "Name of the protection domain."),
     storagePool: optional(6, string, "Name of the pool in the domain."),
-    storageMode: optional(7, string, "ThickProvisioned or ThinProvisioned.", assumed("ThinProvisioned")),
+    storageMode: optional(
+      7,
+      string,
+      "ThickProvisioned or ThinProvisioned.",
+      hiddenDefault("ThinProvisioned"),
+    ),
     volumeName: optional(8, string, "Name of the volume."),
-    fsType: optional(9, string, "File system on it.", assumed("xfs")),
+    fsType: optional(9, string, "File system on it.", hiddenDefault("xfs")),
     readOnly: optional(10, bool, "Whether it is mounted read-only."),
   },
 );

@@ -14,7 +14,7 @@ import {
   required,
   string,
 } from "#schema";
-import { assumed, known } from "../extras.ts";
+import { hiddenDefault, openEnum } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { core } from "../packages.ts";
 import { ObjectFieldSelector, ResourceFieldSelector } from "./env.ts";
@@ -52,7 +52,7 @@ export const HostPathVolumeSource = message("HostPathVolumeSource", "A file or d
     named("HostPathType", string),
     "What must be there, or is made there; empty checks nothing.",
     {
-      ...known(
+      ...openEnum(
         "",
         "BlockDevice",
         "CharDevice",
@@ -62,7 +62,7 @@ export const HostPathVolumeSource = message("HostPathVolumeSource", "A file or d
         "FileOrCreate",
         "Socket",
       ),
-      ...assumed(""),
+      ...hiddenDefault(""),
     },
   ),
 });
@@ -96,7 +96,7 @@ export const SecretVolumeSource = message("SecretVolumeSource", "A secret as fil
     list(KeyToPath),
     "Which keys become which files; all, under their own names, when empty.",
   ),
-  defaultMode: pointer(3, int32, "Permission bits of the files.", assumed(0o644)),
+  defaultMode: pointer(3, int32, "Permission bits of the files.", hiddenDefault(0o644)),
   optional: pointer(4, bool, "Whether the secret or its keys may be missing."),
 });
 export type SecretVolumeSource = TypeOf<typeof SecretVolumeSource>;
@@ -108,7 +108,7 @@ export const ConfigMapVolumeSource = message("ConfigMapVolumeSource", "A config 
     list(KeyToPath),
     "Which keys become which files; all, under their own names, when empty.",
   ),
-  defaultMode: pointer(3, int32, "Permission bits of the files.", assumed(0o644)),
+  defaultMode: pointer(3, int32, "Permission bits of the files.", hiddenDefault(0o644)),
   optional: pointer(4, bool, "Whether the map or its keys may be missing."),
 });
 export type ConfigMapVolumeSource = TypeOf<typeof ConfigMapVolumeSource>;
@@ -130,7 +130,7 @@ export const DownwardAPIVolumeSource = message(
   "Values of the pod itself as files.",
   {
     items: optional(1, list(DownwardAPIVolumeFile), "The files."),
-    defaultMode: pointer(2, int32, "Permission bits of the files.", assumed(0o644)),
+    defaultMode: pointer(2, int32, "Permission bits of the files.", hiddenDefault(0o644)),
   },
 );
 export type DownwardAPIVolumeSource = TypeOf<typeof DownwardAPIVolumeSource>;
@@ -179,7 +179,7 @@ export const ServiceAccountTokenProjection = message(
       2,
       int64,
       "How long the token is good; it is renewed well before.",
-      assumed(3600),
+      hiddenDefault(3600),
     ),
     path: required(3, string, "Path of the file within the volume."),
   },
@@ -202,7 +202,7 @@ export const ProjectedVolumeSource = message("ProjectedVolumeSource", "Several s
   sources: required(1, list(VolumeProjection), "The parts; later ones win where paths collide.", {
     published: "optional",
   }),
-  defaultMode: pointer(2, int32, "Permission bits of the files.", assumed(0o644)),
+  defaultMode: pointer(2, int32, "Permission bits of the files.", hiddenDefault(0o644)),
 });
 export type ProjectedVolumeSource = TypeOf<typeof ProjectedVolumeSource>;
 

@@ -1,7 +1,7 @@
 // Endpoint slices: the addresses behind services.
 import { type TypeOf, bool, embedded, int32, list, map, optional, pointer, required, string } from "#schema";
 import { ObjectReference } from "../core/reference.ts";
-import { assumed, known, unique, whole } from "../extras.ts";
+import { hiddenDefault, openEnum, setList, atomicList } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { Protocol } from "../named-types.ts";
 import { discovery } from "../packages.ts";
@@ -21,12 +21,12 @@ export const ForZone = message("ForZone", "A zone that should use an endpoint.",
 export type ForZone = TypeOf<typeof ForZone>;
 
 export const EndpointHints = message("EndpointHints", "Who should use an endpoint.", {
-  forZones: optional(1, list(ForZone), "Zones that should use it.", whole),
+  forZones: optional(1, list(ForZone), "Zones that should use it.", atomicList),
 });
 export type EndpointHints = TypeOf<typeof EndpointHints>;
 
 export const Endpoint = message("Endpoint", "One backend of a service.", {
-  addresses: required(1, list(string), "Its addresses, all equal; the first is used.", unique),
+  addresses: required(1, list(string), "Its addresses, all equal; the first is used.", setList),
   conditions: embedded(2, EndpointConditions, "How it is."),
   hostname: pointer(3, string, "Its host name."),
   targetRef: optional(4, ObjectReference, "The object behind it."),
@@ -41,10 +41,10 @@ export const EndpointPort = message(
   "EndpointPort",
   "One port of the endpoints.",
   {
-    name: pointer(1, string, "Name of the port, as in the service.", assumed("")),
+    name: pointer(1, string, "Name of the port, as in the service.", hiddenDefault("")),
     protocol: pointer(2, Protocol, "UDP, TCP or SCTP.", {
-      ...known("SCTP", "TCP", "UDP"),
-      ...assumed("TCP"),
+      ...openEnum("SCTP", "TCP", "UDP"),
+      ...hiddenDefault("TCP"),
     }),
     port: pointer(3, int32, "The port; unset leaves it open."),
     appProtocol: pointer(4, string, "What is spoken over the port, as a hint."),
@@ -59,9 +59,9 @@ export const EndpointSlice = kind("EndpointSlice", "Some of the endpoints of a s
     4,
     named("AddressType", string),
     "IPv4, IPv6 or FQDN; never changes.",
-    known("FQDN", "IPv4", "IPv6"),
+    openEnum("FQDN", "IPv4", "IPv6"),
   ),
-  endpoints: required(2, list(Endpoint), "The endpoints.", whole),
-  ports: required(3, list(EndpointPort), "Ports on each of them.", { ...whole, published: "optional" }),
+  endpoints: required(2, list(Endpoint), "The endpoints.", atomicList),
+  ports: required(3, list(EndpointPort), "Ports on each of them.", { ...atomicList, published: "optional" }),
 });
 export type EndpointSlice = TypeOf<typeof EndpointSlice>;

@@ -14,7 +14,7 @@ import {
   string,
   time,
 } from "#schema";
-import { assumed, keyed, merged, unique, whole } from "../extras.ts";
+import { hiddenDefault, mapList, patchMerge, setList, atomicList } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { flowcontrol } from "../packages.ts";
 
@@ -51,26 +51,31 @@ function declare<F extends Fields>(version: string, shares: F, conditions: Field
   );
 
   const ResourcePolicyRule = message("ResourcePolicyRule", "Requests for resources; all parts must match.", {
-    verbs: required(1, list(string), "What is to be done; * for everything.", unique),
-    apiGroups: required(2, list(string), "Groups of the resources; * for all.", unique),
-    resources: required(3, list(string), "The resources; * for all.", unique),
+    verbs: required(1, list(string), "What is to be done; * for everything.", setList),
+    apiGroups: required(2, list(string), "Groups of the resources; * for all.", setList),
+    resources: required(3, list(string), "The resources; * for all.", setList),
     clusterScope: optional(4, bool, "Also matches requests without a namespace."),
-    namespaces: required(5, list(string), "Namespaces; * for all.", { ...unique, published: "optional" }),
+    namespaces: required(5, list(string), "Namespaces; * for all.", { ...setList, published: "optional" }),
   });
 
   const NonResourcePolicyRule = message("NonResourcePolicyRule", "Requests for paths beside the API.", {
-    verbs: required(1, list(string), "What is to be done; * for everything.", unique),
-    nonResourceURLs: required(6, list(string), "The paths; a trailing * stands for anything.", unique),
+    verbs: required(1, list(string), "What is to be done; * for everything.", setList),
+    nonResourceURLs: required(6, list(string), "The paths; a trailing * stands for anything.", setList),
   });
 
   const PolicyRulesWithSubjects = message("PolicyRulesWithSubjects", "Requests of some subjects.", {
-    subjects: required(1, list(Subject), "Who asks; any match will do.", whole),
-    resourceRules: optional(2, list(ResourcePolicyRule), "Requests for resources; any match will do.", whole),
+    subjects: required(1, list(Subject), "Who asks; any match will do.", atomicList),
+    resourceRules: optional(
+      2,
+      list(ResourcePolicyRule),
+      "Requests for resources; any match will do.",
+      atomicList,
+    ),
     nonResourceRules: optional(
       3,
       list(NonResourcePolicyRule),
       "Requests for paths; any match will do.",
-      whole,
+      atomicList,
     ),
   });
 
@@ -91,11 +96,11 @@ function declare<F extends Fields>(version: string, shares: F, conditions: Field
       published: "required",
     }),
     matchingPrecedence: required(2, int32, "Rank among schemas; the lowest that matches counts.", {
-      ...assumed(1000),
+      ...hiddenDefault(1000),
       published: "optional",
     }),
     distinguisherMethod: optional(3, FlowDistinguisherMethod, "What makes one flow; all are one when unset."),
-    rules: optional(4, list(PolicyRulesWithSubjects), "Requests that match; any will do.", whole),
+    rules: optional(4, list(PolicyRulesWithSubjects), "Requests that match; any will do.", atomicList),
   });
 
   const FlowSchemaCondition = message("FlowSchemaCondition", "One aspect of a flow schema's state.", {
@@ -109,7 +114,7 @@ function declare<F extends Fields>(version: string, shares: F, conditions: Field
   const FlowSchemaStatus = message("FlowSchemaStatus", "How a flow schema fares.", {
     conditions: optional(1, list(FlowSchemaCondition), "The latest observations, one for each type.", {
       ...conditions,
-      ...keyed("type"),
+      ...mapList("type"),
     }),
   });
 
@@ -120,13 +125,13 @@ function declare<F extends Fields>(version: string, shares: F, conditions: Field
   });
 
   const QueuingConfiguration = message("QueuingConfiguration", "How requests wait.", {
-    queues: required(1, int32, "How many queues.", { ...assumed(64), published: "optional" }),
+    queues: required(1, int32, "How many queues.", { ...hiddenDefault(64), published: "optional" }),
     handSize: required(2, int32, "From how many queues a flow takes the shortest.", {
-      ...assumed(8),
+      ...hiddenDefault(8),
       published: "optional",
     }),
     queueLengthLimit: required(3, int32, "Most requests in one queue.", {
-      ...assumed(50),
+      ...hiddenDefault(50),
       published: "optional",
     }),
   });
@@ -147,7 +152,7 @@ function declare<F extends Fields>(version: string, shares: F, conditions: Field
     {
       ...shares,
       limitResponse: embedded(2, LimitResponse, "What becomes of the rest."),
-      lendablePercent: pointer(3, int32, "How much of its part others may borrow.", assumed(0)),
+      lendablePercent: pointer(3, int32, "How much of its part others may borrow.", hiddenDefault(0)),
       borrowingLimitPercent: pointer(
         4,
         int32,
@@ -187,7 +192,7 @@ function declare<F extends Fields>(version: string, shares: F, conditions: Field
       1,
       list(PriorityLevelConfigurationCondition),
       "The latest observations, one for each type.",
-      { ...conditions, ...keyed("type") },
+      { ...conditions, ...mapList("type") },
     ),
   });
 
@@ -226,14 +231,14 @@ const doc = "Its part of what the server may run at once.";
 /** The preferred version. */
 export const v1beta3 = declare(
   "v1beta3",
-  { nominalConcurrencyShares: optional(1, int32, doc, { ...assumed(30), publishedDefault: 0 }) },
-  merged("type"),
+  { nominalConcurrencyShares: optional(1, int32, doc, { ...hiddenDefault(30), publishedDefault: 0 }) },
+  patchMerge("type"),
 );
 
 /** The previous version. */
 export const v1beta2 = declare(
   "v1beta2",
-  { assuredConcurrencyShares: optional(1, int32, doc, { ...assumed(30), publishedDefault: 0 }) },
+  { assuredConcurrencyShares: optional(1, int32, doc, { ...hiddenDefault(30), publishedDefault: 0 }) },
   {},
 );
 

@@ -1,12 +1,12 @@
 // Label selectors.
 import { type TypeOf, list, map, optional, required, string } from "#schema";
-import { counted, merged } from "../extras.ts";
+import { keepingEmpty, patchMerge } from "../extras.ts";
 import { meta } from "../packages.ts";
 
 const { message, named } = meta;
 
 export const LabelSelectorRequirement = message("LabelSelectorRequirement", "One condition on one label.", {
-  key: required(1, string, "The label in question.", merged("key")),
+  key: required(1, string, "The label in question.", patchMerge("key")),
   operator: required(2, named("LabelSelectorOperator", string), "In, NotIn, Exists or DoesNotExist."),
   values: optional(3, list(string), "What the label may or may not be; empty for the existence operators."),
 });
@@ -24,11 +24,11 @@ export const LabelSelector = message(
 export type LabelSelector = TypeOf<typeof LabelSelector>;
 
 /** A selector for kinds in which changing an absent list or map to an empty one is a change of the object. */
-export const CountedLabelSelector: typeof LabelSelector = {
+export const EmptyKeepingLabelSelector: typeof LabelSelector = {
   ...LabelSelector,
   fields: {
-    matchLabels: counted(LabelSelector.fields.matchLabels),
-    matchExpressions: counted(LabelSelector.fields.matchExpressions),
+    matchLabels: keepingEmpty(LabelSelector.fields.matchLabels),
+    matchExpressions: keepingEmpty(LabelSelector.fields.matchExpressions),
   },
   more: { ...LabelSelector.more, variantOf: LabelSelector },
 };

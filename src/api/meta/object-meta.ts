@@ -13,7 +13,7 @@ import {
   string,
   time,
 } from "#schema";
-import { emptyCounts, merged } from "../extras.ts";
+import { keepEmpty, patchMerge } from "../extras.ts";
 import { UID } from "../named-types.ts";
 import { meta } from "../packages.ts";
 
@@ -94,15 +94,15 @@ export const ObjectMeta = message("ObjectMeta", "Identity, labels and life-cycle
     13,
     list(OwnerReference),
     "Objects this one depends on; when all are gone it is collected.",
-    merged("uid"),
+    patchMerge("uid"),
   ),
   finalizers: optional(
     14,
     list(string),
     "Names that must be taken away before the object is really removed.",
-    merged(),
+    patchMerge(),
   ),
-  managedFields: optional(17, list(ManagedFieldsEntry), "Which writer owns which fields.", emptyCounts),
+  managedFields: optional(17, list(ManagedFieldsEntry), "Which writer owns which fields.", keepEmpty),
 });
 export type ObjectMeta = TypeOf<typeof ObjectMeta>;
 

@@ -1,7 +1,7 @@
 // Ingresses: HTTP routes into the cluster.
 import { type TypeOf, embedded, inline, int32, list, optional, pointer, required, string } from "#schema";
 import { TypedLocalObjectReference } from "../core/reference.ts";
-import { assumed, known, whole } from "../extras.ts";
+import { hiddenDefault, openEnum, atomicList } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { Protocol } from "../named-types.ts";
 import { networking } from "../packages.ts";
@@ -33,7 +33,7 @@ export const HTTPIngressPath = message("HTTPIngressPath", "Requests of some path
     named("PathType", string),
     "How to compare: Exact, Prefix or ImplementationSpecific.",
     {
-      ...known("Exact", "ImplementationSpecific", "Prefix"),
+      ...openEnum("Exact", "ImplementationSpecific", "Prefix"),
       nullable: true,
     },
   ),
@@ -42,7 +42,7 @@ export const HTTPIngressPath = message("HTTPIngressPath", "Requests of some path
 export type HTTPIngressPath = TypeOf<typeof HTTPIngressPath>;
 
 export const HTTPIngressRuleValue = message("HTTPIngressRuleValue", "Requests by path.", {
-  paths: required(1, list(HTTPIngressPath), "The paths.", whole),
+  paths: required(1, list(HTTPIngressPath), "The paths.", atomicList),
 });
 export type HTTPIngressRuleValue = TypeOf<typeof HTTPIngressRuleValue>;
 
@@ -58,7 +58,7 @@ export const IngressRule = message("IngressRule", "Requests for one host.", {
 export type IngressRule = TypeOf<typeof IngressRule>;
 
 export const IngressTLS = message("IngressTLS", "TLS for some hosts.", {
-  hosts: optional(1, list(string), "The hosts.", whole),
+  hosts: optional(1, list(string), "The hosts.", atomicList),
   secretName: optional(2, string, "Secret with certificate and key."),
 });
 export type IngressTLS = TypeOf<typeof IngressTLS>;
@@ -66,14 +66,14 @@ export type IngressTLS = TypeOf<typeof IngressTLS>;
 export const IngressSpec = message("IngressSpec", "How requests come in.", {
   ingressClassName: pointer(4, string, "Class of the controller that serves it."),
   defaultBackend: optional(1, IngressBackend, "Where requests go that no rule matches."),
-  tls: optional(2, list(IngressTLS), "TLS settings.", whole),
-  rules: optional(3, list(IngressRule), "Rules by host.", whole),
+  tls: optional(2, list(IngressTLS), "TLS settings.", atomicList),
+  rules: optional(3, list(IngressRule), "Rules by host.", atomicList),
 });
 export type IngressSpec = TypeOf<typeof IngressSpec>;
 
 export const IngressPortStatus = message("IngressPortStatus", "How one port of the load balancer fares.", {
   port: required(1, int32, "The port."),
-  protocol: required(2, Protocol, "UDP, TCP or SCTP.", known("SCTP", "TCP", "UDP")),
+  protocol: required(2, Protocol, "UDP, TCP or SCTP.", openEnum("SCTP", "TCP", "UDP")),
   error: pointer(3, string, "What is wrong with it, in one word."),
 });
 export type IngressPortStatus = TypeOf<typeof IngressPortStatus>;
@@ -81,7 +81,7 @@ export type IngressPortStatus = TypeOf<typeof IngressPortStatus>;
 export const IngressLoadBalancerIngress = message("IngressLoadBalancerIngress", "One way in.", {
   ip: optional(1, string, "Address of the load balancer."),
   hostname: optional(2, string, "Name of the load balancer."),
-  ports: optional(4, list(IngressPortStatus), "How its ports fare.", whole),
+  ports: optional(4, list(IngressPortStatus), "How its ports fare.", atomicList),
 });
 export type IngressLoadBalancerIngress = TypeOf<typeof IngressLoadBalancerIngress>;
 
@@ -114,7 +114,7 @@ export const IngressClassParametersReference = message(
     kind: required(2, string, "Kind of the object."),
     name: required(3, string, "Name of the object."),
     scope: required(4, string, "Cluster or Namespace.", {
-      ...assumed("Cluster"),
+      ...hiddenDefault("Cluster"),
       nullable: true,
       published: "optional",
     }),

@@ -10,9 +10,9 @@ import {
   required,
   string,
 } from "#schema";
-import { assumed, emptyCounts, keyed, known, merged } from "../extras.ts";
+import { hiddenDefault, keepEmpty, mapList, openEnum, patchMerge } from "../extras.ts";
 import { Condition } from "../meta/condition.ts";
-import { CountedLabelSelector } from "../meta/label-selector.ts";
+import { EmptyKeepingLabelSelector } from "../meta/label-selector.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { Protocol } from "../named-types.ts";
 import { networking } from "../packages.ts";
@@ -20,7 +20,10 @@ import { networking } from "../packages.ts";
 const { message, kind, named } = networking;
 
 export const NetworkPolicyPort = message("NetworkPolicyPort", "Ports that traffic may use.", {
-  protocol: pointer(1, Protocol, "UDP, TCP or SCTP.", { ...known("SCTP", "TCP", "UDP"), ...assumed("TCP") }),
+  protocol: pointer(1, Protocol, "UDP, TCP or SCTP.", {
+    ...openEnum("SCTP", "TCP", "UDP"),
+    ...hiddenDefault("TCP"),
+  }),
   port: pointer(2, intOrString, "Number or name of the port; all when unset."),
   endPort: pointer(3, int32, "Last port of a range that begins with port."),
 });
@@ -28,15 +31,19 @@ export type NetworkPolicyPort = TypeOf<typeof NetworkPolicyPort>;
 
 export const IPBlock = message("IPBlock", "A range of addresses.", {
   cidr: required(1, string, "The range."),
-  except: optional(2, list(string), "Parts of it that are left out.", emptyCounts),
+  except: optional(2, list(string), "Parts of it that are left out.", keepEmpty),
 });
 export type IPBlock = TypeOf<typeof IPBlock>;
 
 export const NetworkPolicyPeer = message("NetworkPolicyPeer", "The other end of the traffic.", {
-  podSelector: optional(1, CountedLabelSelector, "Pods, in the policy's namespace or in those selected."),
+  podSelector: optional(
+    1,
+    EmptyKeepingLabelSelector,
+    "Pods, in the policy's namespace or in those selected.",
+  ),
   namespaceSelector: optional(
     2,
-    CountedLabelSelector,
+    EmptyKeepingLabelSelector,
     "Namespaces; all their pods unless pods are selected, too.",
   ),
   ipBlock: optional(3, IPBlock, "A range of addresses; stands alone."),
@@ -44,34 +51,34 @@ export const NetworkPolicyPeer = message("NetworkPolicyPeer", "The other end of 
 export type NetworkPolicyPeer = TypeOf<typeof NetworkPolicyPeer>;
 
 export const NetworkPolicyIngressRule = message("NetworkPolicyIngressRule", "Traffic that is let in.", {
-  ports: optional(1, list(NetworkPolicyPort), "On which ports; on all when empty.", emptyCounts),
-  from: optional(2, list(NetworkPolicyPeer), "From whom; from everyone when empty.", emptyCounts),
+  ports: optional(1, list(NetworkPolicyPort), "On which ports; on all when empty.", keepEmpty),
+  from: optional(2, list(NetworkPolicyPeer), "From whom; from everyone when empty.", keepEmpty),
 });
 export type NetworkPolicyIngressRule = TypeOf<typeof NetworkPolicyIngressRule>;
 
 export const NetworkPolicyEgressRule = message("NetworkPolicyEgressRule", "Traffic that is let out.", {
-  ports: optional(1, list(NetworkPolicyPort), "To which ports; to all when empty.", emptyCounts),
-  to: optional(2, list(NetworkPolicyPeer), "To whom; to everyone when empty.", emptyCounts),
+  ports: optional(1, list(NetworkPolicyPort), "To which ports; to all when empty.", keepEmpty),
+  to: optional(2, list(NetworkPolicyPeer), "To whom; to everyone when empty.", keepEmpty),
 });
 export type NetworkPolicyEgressRule = TypeOf<typeof NetworkPolicyEgressRule>;
 
 export const NetworkPolicySpec = message("NetworkPolicySpec", "What traffic is let through.", {
-  podSelector: embedded(1, CountedLabelSelector, "Pods the policy is about.", { published: "required" }),
-  ingress: optional(2, list(NetworkPolicyIngressRule), "What is let in.", emptyCounts),
-  egress: optional(3, list(NetworkPolicyEgressRule), "What is let out.", emptyCounts),
+  podSelector: embedded(1, EmptyKeepingLabelSelector, "Pods the policy is about.", { published: "required" }),
+  ingress: optional(2, list(NetworkPolicyIngressRule), "What is let in.", keepEmpty),
+  egress: optional(3, list(NetworkPolicyEgressRule), "What is let out.", keepEmpty),
   policyTypes: optional(
     4,
     list(named("PolicyType", string)),
     "Directions the policy is about: Ingress, Egress or both.",
-    emptyCounts,
+    keepEmpty,
   ),
 });
 export type NetworkPolicySpec = TypeOf<typeof NetworkPolicySpec>;
 
 export const NetworkPolicyStatus = message("NetworkPolicyStatus", "How a policy fares.", {
   conditions: optional(1, list(Condition), "The latest observations, one for each type.", {
-    ...merged("type"),
-    ...keyed("type"),
+    ...patchMerge("type"),
+    ...mapList("type"),
   }),
 });
 export type NetworkPolicyStatus = TypeOf<typeof NetworkPolicyStatus>;

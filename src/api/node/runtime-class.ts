@@ -1,7 +1,7 @@
 // Runtime classes.
 import { type TypeOf, embedded, list, map, optional, required, string } from "#schema";
 import { Toleration } from "../core/affinity.ts";
-import { whole } from "../extras.ts";
+import { atomicList } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { ResourceList } from "../named-types.ts";
 import { node } from "../packages.ts";
@@ -15,7 +15,7 @@ export type Overhead = TypeOf<typeof Overhead>;
 
 export const Scheduling = message("Scheduling", "Nodes that have the runtime.", {
   nodeSelector: optional(1, map(string), "Labels they have; added to those of the pod.", { atomicMap: true }),
-  tolerations: optional(2, list(Toleration), "Taints to tolerate; added to those of the pod.", whole),
+  tolerations: optional(2, list(Toleration), "Taints to tolerate; added to those of the pod.", atomicList),
 });
 export type Scheduling = TypeOf<typeof Scheduling>;
 

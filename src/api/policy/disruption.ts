@@ -13,7 +13,7 @@ import {
   string,
   time,
 } from "#schema";
-import { keyed, known, merged } from "../extras.ts";
+import { mapList, openEnum, patchMerge } from "../extras.ts";
 import { Condition } from "../meta/condition.ts";
 import { LabelSelector } from "../meta/label-selector.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
@@ -34,7 +34,7 @@ export const PodDisruptionBudgetSpec = message("PodDisruptionBudgetSpec", "How m
     4,
     named("UnhealthyPodEvictionPolicyType", string),
     "When unhealthy pods may go: IfHealthyBudget or AlwaysAllow.",
-    known("AlwaysAllow", "IfHealthyBudget"),
+    openEnum("AlwaysAllow", "IfHealthyBudget"),
   ),
 });
 export type PodDisruptionBudgetSpec = TypeOf<typeof PodDisruptionBudgetSpec>;
@@ -50,8 +50,8 @@ export const PodDisruptionBudgetStatus = message(
     desiredHealthy: required(5, int32, "Pods that must be healthy."),
     expectedPods: required(6, int32, "Pods that are counted."),
     conditions: optional(7, list(Condition), "The latest observations, one for each type.", {
-      ...merged("type"),
-      ...keyed("type"),
+      ...patchMerge("type"),
+      ...mapList("type"),
     }),
   },
 );

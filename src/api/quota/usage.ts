@@ -4,8 +4,8 @@ import type { PodAffinityTerm } from "../core/affinity.ts";
 import type { Container } from "../core/container.ts";
 import type { Pod } from "../core/pod.ts";
 import type { ScopedResourceSelectorRequirement } from "../core/quota.ts";
-import { countedRequests } from "../core/resize.ts";
-import { mostAtOnce } from "../core/sidecars.ts";
+import { effectiveRequests } from "../core/resize.ts";
+import { peakUsage } from "../core/sidecars.ts";
 import type { Service } from "../core/service.ts";
 import type { PersistentVolumeClaim } from "../core/volume-claim.ts";
 import { compareQuantity, quantityOf, scaledValue } from "#base";
@@ -54,7 +54,7 @@ function serviceEvaluator(count: string): QuotaEvaluator {
       const { type, ports = [], allocateLoadBalancerNodePorts } = (object as Service).spec;
       const balanced = type === "LoadBalancer";
       // Ports are allocated later: the requested ones count.
-      const asked =
+      const requested =
         balanced && allocateLoadBalancerNodePorts === false
           ? ports.filter(({ nodePort }) => nodePort)
           : balanced || type === "NodePort"
@@ -63,7 +63,7 @@ function serviceEvaluator(count: string): QuotaEvaluator {
       return new Map([
         ...counted(count, services),
         [loadBalancers, quantityOf(balanced ? 1 : 0)],
-        [nodePorts, quantityOf(asked.length)],
+        [nodePorts, quantityOf(requested.length)],
       ]);
     },
   };
@@ -84,10 +84,11 @@ function claimEvaluator(count: string, { names }: Dialect): QuotaEvaluator {
       const { metadata, spec, status } = object as PersistentVolumeClaim;
       const className =
         metadata.annotations?.[names.annotations.betaStorageClass] ?? spec.storageClassName ?? "";
-      const asked = amountsOf(spec.resources.requests).get("storage");
+      const requested = amountsOf(spec.resources.requests).get("storage");
       // A claim whose request was reduced counts the size already allocated, if larger.
       const allocated = amountsOf(status?.allocatedResources).get("storage");
-      const more = asked && allocated && compareQuantity(allocated, asked) > 0 ? allocated : asked;
+      const more =
+        requested && allocated && compareQuantity(allocated, requested) > 0 ? allocated : requested;
       const size = more && (more.scale < 0 ? quantityOf(scaledValue(more, 0), 0, more.format) : more);
       const named = (name: string): string[] => (className ? [name, className + marker + name] : [name]);
       return new Map([
@@ -135,9 +136,9 @@ function podEvaluator(count: string, { names }: Dialect, now: () => number): Quo
       const required = wanted.filter((name) => resources.includes(name)).toSorted();
       const without = new Map<string, Set<string>>();
       for (const { name: container, resources: own } of [...(containers ?? []), ...(initContainers ?? [])]) {
-        const said = spent(amountsOf(own.requests), amountsOf(own.limits));
+        const specified = spent(amountsOf(own.requests), amountsOf(own.limits));
         for (const name of required)
-          if (!said.has(name)) without.set(name, (without.get(name) ?? new Set()).add(container));
+          if (!specified.has(name)) without.set(name, (without.get(name) ?? new Set()).add(container));
       }
       const parts = required.flatMap((name) =>
         without.has(name) ? [`${name} for: ${[...without.get(name)!].toSorted().join(",")}`] : [],
@@ -162,12 +163,12 @@ function isSpent({ metadata, status }: Pod, now: number): boolean {
 function totals(pod: Pod): [requests: Amounts, limits: Amounts] {
   const { spec } = pod;
   const total = (of: (container: Container) => Amounts): Amounts =>
-    mostAtOnce<Amounts>(spec, of, { none: new Map(), sum: sumOf, larger: largerOf });
+    peakUsage<Amounts>(spec, of, { none: new Map(), sum: sumOf, larger: largerOf });
   const overhead = amountsOf(spec.overhead);
   const limits = total(({ resources }) => amountsOf(resources.limits));
   return [
     sumOf(
-      total((container) => amountsOf(countedRequests(pod, container))),
+      total((container) => amountsOf(effectiveRequests(pod, container))),
       overhead,
     ),
     sumOf(limits, new Map([...overhead].filter(([name]) => limits.has(name)))),

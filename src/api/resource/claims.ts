@@ -1,7 +1,7 @@
 // Resource claims, fulfilled by drivers: what is requested, from which class, and what was allocated.
 import { type TypeOf, bool, embedded, list, optional, required, string } from "#schema";
 import { NodeSelector } from "../core/affinity.ts";
-import { keyed, whole } from "../extras.ts";
+import { mapList, atomicList } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { UID } from "../named-types.ts";
 import { resourceV1alpha2 } from "../packages.ts";
@@ -57,7 +57,7 @@ export const ResourceHandle = message("ResourceHandle", "What a driver needs to 
 export type ResourceHandle = TypeOf<typeof ResourceHandle>;
 
 export const AllocationResult = message("AllocationResult", "What was allocated.", {
-  resourceHandles: optional(1, list(ResourceHandle), "What drivers need to know, by driver.", whole),
+  resourceHandles: optional(1, list(ResourceHandle), "What drivers need to know, by driver.", atomicList),
   availableOnNodes: optional(2, NodeSelector, "The nodes that can reach it; all without it."),
   shareable: optional(3, bool, "Whether more than one pod may use it at a time."),
 });
@@ -82,7 +82,7 @@ export const DeviceClaimStatus = message("ResourceClaimStatus", "What became of 
     3,
     list(ResourceClaimConsumerReference),
     "Who may use it; nothing is taken back meanwhile.",
-    keyed("uid"),
+    mapList("uid"),
   ),
   deallocationRequested: optional(4, bool, "Whether the driver is to take back what it allocated."),
 });

@@ -1,6 +1,6 @@
 // Pod scheduling contexts, in which the scheduler and resource drivers agree on the node of a pod.
 import { type TypeOf, embedded, list, optional, string } from "#schema";
-import { keyed, unique } from "../extras.ts";
+import { mapList, setList } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { resourceV1alpha2 } from "../packages.ts";
 
@@ -11,7 +11,7 @@ export const PodSchedulingContextSpec = message(
   "What the scheduler would like.",
   {
     selectedNode: optional(1, string, "The node for which drivers are to allocate."),
-    potentialNodes: optional(2, list(string), "Nodes on which the pod could run.", unique),
+    potentialNodes: optional(2, list(string), "Nodes on which the pod could run.", setList),
   },
 );
 export type PodSchedulingContextSpec = TypeOf<typeof PodSchedulingContextSpec>;
@@ -21,13 +21,13 @@ export const ResourceClaimSchedulingStatus = message(
   "What a driver says of one claim of the pod.",
   {
     name: optional(1, string, "The name of the claim in the pod."),
-    unsuitableNodes: optional(2, list(string), "Nodes on which it cannot be allocated.", unique),
+    unsuitableNodes: optional(2, list(string), "Nodes on which it cannot be allocated.", setList),
   },
 );
 export type ResourceClaimSchedulingStatus = TypeOf<typeof ResourceClaimSchedulingStatus>;
 
 export const PodSchedulingContextStatus = message("PodSchedulingContextStatus", "What the drivers answer.", {
-  resourceClaims: optional(1, list(ResourceClaimSchedulingStatus), "By claim of the pod.", keyed("name")),
+  resourceClaims: optional(1, list(ResourceClaimSchedulingStatus), "By claim of the pod.", mapList("name")),
 });
 export type PodSchedulingContextStatus = TypeOf<typeof PodSchedulingContextStatus>;
 

@@ -1,6 +1,6 @@
 // Priority classes.
 import { type TypeOf, bool, embedded, int32, optional, pointer, required, string } from "#schema";
-import { assumed, known } from "../extras.ts";
+import { hiddenDefault, openEnum } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { PreemptionPolicy } from "../named-types.ts";
 import { scheduling } from "../packages.ts";
@@ -17,8 +17,8 @@ export const PriorityClass = kind("PriorityClass", "A named priority.", {
     PreemptionPolicy,
     "Whether its pods push others out: PreemptLowerPriority or Never.",
     {
-      ...known("Never", "PreemptLowerPriority"),
-      ...assumed("PreemptLowerPriority"),
+      ...openEnum("Never", "PreemptLowerPriority"),
+      ...hiddenDefault("PreemptLowerPriority"),
     },
   ),
 });

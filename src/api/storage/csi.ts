@@ -12,7 +12,7 @@ import {
   required,
   string,
 } from "#schema";
-import { assumed, merged, unique, whole } from "../extras.ts";
+import { hiddenDefault, patchMerge, setList, atomicList } from "../extras.ts";
 import { LabelSelector } from "../meta/label-selector.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { storage } from "../packages.ts";
@@ -30,27 +30,37 @@ export const CSIDriverSpec = message("CSIDriverSpec", "What a driver can do and 
     1,
     bool,
     "Whether volumes must be attached before they are mounted.",
-    assumed(true),
+    hiddenDefault(true),
   ),
-  podInfoOnMount: pointer(2, bool, "Whether the driver is told about the pod on mounting.", assumed(false)),
+  podInfoOnMount: pointer(
+    2,
+    bool,
+    "Whether the driver is told about the pod on mounting.",
+    hiddenDefault(false),
+  ),
   volumeLifecycleModes: optional(
     3,
     list(named("VolumeLifecycleMode", string)),
     "Persistent, Ephemeral or both.",
     {
-      ...assumed(["Persistent"]),
-      ...unique,
+      ...hiddenDefault(["Persistent"]),
+      ...setList,
     },
   ),
-  storageCapacity: pointer(4, bool, "Whether placing pods looks at the room left.", assumed(false)),
+  storageCapacity: pointer(4, bool, "Whether placing pods looks at the room left.", hiddenDefault(false)),
   fsGroupPolicy: pointer(
     5,
     named("FSGroupPolicy", string),
     "When volumes are handed to fsGroup: None, File or ReadWriteOnceWithFSType.",
-    assumed("ReadWriteOnceWithFSType"),
+    hiddenDefault("ReadWriteOnceWithFSType"),
   ),
-  tokenRequests: optional(6, list(TokenRequest), "Tokens that the driver gets on mounting.", whole),
-  requiresRepublish: pointer(7, bool, "Whether mounting is repeated from time to time.", assumed(false)),
+  tokenRequests: optional(6, list(TokenRequest), "Tokens that the driver gets on mounting.", atomicList),
+  requiresRepublish: pointer(
+    7,
+    bool,
+    "Whether mounting is repeated from time to time.",
+    hiddenDefault(false),
+  ),
   seLinuxMount: pointer(8, bool, "Whether volumes can be mounted with an SELinux label."),
 });
 export type CSIDriverSpec = TypeOf<typeof CSIDriverSpec>;
@@ -77,7 +87,7 @@ export const CSINodeDriver = message("CSINodeDriver", "A driver on a node.", {
 export type CSINodeDriver = TypeOf<typeof CSINodeDriver>;
 
 export const CSINodeSpec = message("CSINodeSpec", "Drivers on a node.", {
-  drivers: required(1, list(CSINodeDriver), "The drivers.", merged("name")),
+  drivers: required(1, list(CSINodeDriver), "The drivers.", patchMerge("name")),
 });
 export type CSINodeSpec = TypeOf<typeof CSINodeSpec>;
 

@@ -2,7 +2,7 @@
 import { type TypeOf, bool, embedded, list, map, optional, pointer, required, string, time } from "#schema";
 import { TopologySelectorTerm } from "../core/affinity.ts";
 import { PersistentVolumeSpec } from "../core/persistent-volume.ts";
-import { assumed, emptyCounts, known, whole } from "../extras.ts";
+import { hiddenDefault, keepEmpty, openEnum, atomicList } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { PersistentVolumeReclaimPolicy } from "../named-types.ts";
 import { storage } from "../packages.ts";
@@ -12,23 +12,23 @@ const { message, kind, named } = storage;
 export const StorageClass = kind("StorageClass", "A sort of storage that claims may ask for.", {
   metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
   provisioner: required(2, string, "Who makes the volumes."),
-  parameters: optional(3, map(string), "Settings for whoever makes them.", emptyCounts),
+  parameters: optional(3, map(string), "Settings for whoever makes them.", keepEmpty),
   reclaimPolicy: pointer(
     4,
     PersistentVolumeReclaimPolicy,
     "What happens to a volume once its claim is gone: Delete or Retain.",
     {
-      ...known("Delete", "Recycle", "Retain"),
-      ...assumed("Delete"),
+      ...openEnum("Delete", "Recycle", "Retain"),
+      ...hiddenDefault("Delete"),
     },
   ),
   mountOptions: optional(5, list(string), "Options for mounting the volumes."),
   allowVolumeExpansion: pointer(6, bool, "Whether volumes may grow."),
   volumeBindingMode: pointer(7, named("VolumeBindingMode", string), "Immediate, or WaitForFirstConsumer.", {
-    ...known("Immediate", "WaitForFirstConsumer"),
-    ...assumed("Immediate"),
+    ...openEnum("Immediate", "WaitForFirstConsumer"),
+    ...hiddenDefault("Immediate"),
   }),
-  allowedTopologies: optional(8, list(TopologySelectorTerm), "Where volumes may be made.", whole),
+  allowedTopologies: optional(8, list(TopologySelectorTerm), "Where volumes may be made.", atomicList),
 });
 export type StorageClass = TypeOf<typeof StorageClass>;
 

@@ -52,6 +52,6 @@ export function definitionController(
     },
     request: (endpoint, namespace) => writer.request(endpoint, namespace),
     onError,
-    redescribed: definitionMetrics(metrics),
+    documentsChanged: definitionMetrics(metrics),
   });
 }

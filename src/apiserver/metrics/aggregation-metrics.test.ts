@@ -19,7 +19,7 @@ test("changes of API documents and losses of API services are counted", () => {
   const metrics = createMetrics();
   const observer = aggregationMetrics(metrics);
   observer.described(0.25);
-  observer.redescribed("v1.example.test", "update", 0.5);
+  observer.documentsChanged("v1.example.test", "update", 0.5);
   observer.discovered();
   observer.lost("v1.example.test", "ServiceNotFound");
   const text = metrics.expose();

@@ -3,7 +3,7 @@ import type { Metrics } from "#base";
 import type { AggregationObserver } from "#extensions";
 import { certificateMetrics } from "./extension-metrics.ts";
 
-export interface AggregationMetrics extends Required<Omit<AggregationObserver, "turnedAway">> {
+export interface AggregationMetrics extends Required<Omit<AggregationObserver, "rejected">> {
   /** Records the first build of the OpenAPI v2 document after the start. */
   described(seconds: number): void;
   /** Counts a change of the aggregated discovery document. */
@@ -43,14 +43,14 @@ export function aggregationMetrics(metrics: Metrics): AggregationMetrics {
     "1 for an API service that cannot be reached.",
     "name",
   );
-  const redescribed = (service: string, reason: string, seconds: number): void => {
+  const documentsChanged = (service: string, reason: string, seconds: number): void => {
     regenerations.with(service, reason).add();
     duration.with(reason).set(seconds);
   };
   return {
     failed: certificateMetrics(metrics, "kube_aggregator", "aggregated servers"),
-    redescribed,
-    described: (seconds) => redescribed("*", "startup", seconds),
+    documentsChanged,
+    described: (seconds) => documentsChanged("*", "startup", seconds),
     discovered: () => aggregations.add(),
     lost: (service, reason) => failures.with(service, reason).add(),
     show: (versions) =>

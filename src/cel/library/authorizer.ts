@@ -198,9 +198,12 @@ function refinements(named: AuthorizerTypes): FunctionDeclaration[] {
 
 function decisions(named: AuthorizerTypes): FunctionDeclaration[] {
   const decide = (value: Value | undefined, verb: Value | undefined): Value => {
-    const { decisions: asked, subject, path, resource } = check(value);
+    const { decisions: requestDecisions, subject, path, resource } = check(value);
     const about = resource ? { resource } : { path: path ?? "" };
-    return new DecisionValue(named.decision, asked.for({ verb: verb as string, ...subject, ...about }));
+    return new DecisionValue(
+      named.decision,
+      requestDecisions.for({ verb: verb as string, ...subject, ...about }),
+    );
   };
   const read = (value: Value | undefined): AuthorizationDecision => {
     if (value instanceof DecisionValue) return value.decision;

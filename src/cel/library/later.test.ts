@@ -45,7 +45,7 @@ const cases: [source: string, release: number, value: Value][] = [
   ["format.named('none').hasValue()", 31, false],
 ];
 for (const [source, release, value] of cases)
-  test(`${source} is known since release 1.${release}`, () => {
+  test(`${source} is available since release 1.${release}`, () => {
     assert.deepEqual(evaluate(source, release), value);
     const before = evaluate(source, release - 1);
     assert.ok(typeof before === "object" && before !== null && "error" in before, "known before");
@@ -83,7 +83,7 @@ const refused: [source: string, message: string][] = [
   ["'%z'.format([1])", '1:12: could not parse formatting clause: unrecognized formatting clause "z"'],
 ];
 for (const [source, message] of refused)
-  test(`${source} is refused before it runs`, () => {
+  test(`${source} is rejected at compile time`, () => {
     const found = evaluate(source, 31) as { error: string };
     assert.equal(found.error.split("\n")[0], `ERROR: <input>:${message}`);
   });

@@ -16,7 +16,7 @@ const relation = (name: string, word: string, holds: (order: number) => boolean)
     name,
     ...pairs.map(({ id, params }) => ({
       ...overload(`${word}_${id}`, params, types.bool, (left, right) => holds(compare(left, right))),
-      judgesTypes: true,
+      checksTypes: true,
     })),
   );
 

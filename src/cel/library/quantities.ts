@@ -122,7 +122,7 @@ function isQuantity(text: string): boolean {
   }
 }
 
-const mostInt = (1n << 63n) - 1n;
+const maxInt = (1n << 63n) - 1n;
 
 /** Returns the quantity as an integer, if it is one and fits in 64 bits. */
 function wholeIn(value: Value): bigint | undefined {
@@ -130,5 +130,5 @@ function wholeIn(value: Value): bigint | undefined {
   const factor = 10n ** BigInt(Math.abs(scale));
   if (scale < 0 && amount % factor !== 0n) return undefined;
   const whole = scale < 0 ? amount / factor : amount * factor;
-  return whole > mostInt || whole < -mostInt ? undefined : whole;
+  return whole > maxInt || whole < -maxInt ? undefined : whole;
 }

@@ -57,7 +57,7 @@ const relation = (
   // Numbers of different types are comparable if the checker accepted them as dynamic.
   const over = (suffix: string, type: CelType) => ({
     ...overload(`${word}_${suffix}`, [type, type], bool, apply),
-    judgesTypes: true,
+    checksTypes: true,
   });
   return declare(
     name,

@@ -22,7 +22,7 @@ import {
 const { dyn, string } = types;
 const usualPrecision = 6;
 /** Maximum precision. No double has more digits. */
-const mostPrecision = 100;
+const maxPrecision = 100;
 
 const failure = (letter: string, value: Value) =>
   evaluationError(`error during formatting: ${ruleOf(letter)}, was given ${typeNameOf(value)}`);
@@ -75,9 +75,9 @@ const special = (value: number): string | undefined =>
 /** Rounds to nearest, half to even. The hundred digits requested include all digits of a double. */
 function fixed(value: number, precision: number): string {
   const rounded = value.toFixed(precision);
-  const exact = value.toFixed(mostPrecision);
-  const end = exact.length - mostPrecision + precision;
-  const halfway = precision < mostPrecision && /^50*$/.test(exact.slice(end));
+  const exact = value.toFixed(maxPrecision);
+  const end = exact.length - maxPrecision + precision;
+  const halfway = precision < maxPrecision && /^50*$/.test(exact.slice(end));
   const odd = Number(rounded.at(-1)) % 2 === 1;
   if (!halfway || !odd) return rounded;
   return precision === 0 ? exact.slice(0, end - 1) : exact.slice(0, end);
@@ -160,7 +160,7 @@ export function replaceClauses(
       if (found === "%") throw evaluationError("unexpected end of string");
       const refused = (why: string) => evaluationError(`could not parse formatting clause: ${why}`);
       if (!letter) throw refused("error while parsing precision: could not find end of precision specifier");
-      if (precision === "." || Number(precision?.slice(1) ?? 0) > mostPrecision)
+      if (precision === "." || Number(precision?.slice(1) ?? 0) > maxPrecision)
         throw refused("error while parsing precision: error while converting precision to integer");
       if (!Object.hasOwn(clauses, letter)) throw refused(`unrecognized formatting clause "${letter}"`);
       return put(next++, letter, precision === undefined ? usualPrecision : Number(precision.slice(1)));

@@ -123,14 +123,14 @@ function scan(pattern: RegExp): Ranges {
   return ranges;
 }
 
-const widestFolded = 3000;
+const maxFoldedRange = 3000;
 
 /** Adds the other case of every letter. Very wide ranges are assumed to contain both cases already. */
 export function folded(ranges: Ranges): Ranges {
   const result: Range[] = [...ranges];
   const single = (code: number) => result.push([code, code]);
   for (const [low, high] of ranges) {
-    if (high - low > widestFolded) continue;
+    if (high - low > maxFoldedRange) continue;
     for (let code = low; code <= high; code += 1) {
       const char = String.fromCodePoint(code);
       for (const other of [char.toLowerCase(), char.toUpperCase()]) {

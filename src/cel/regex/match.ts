@@ -5,8 +5,8 @@ import type { Instruction, RegexProgram } from "./program.ts";
 import type { Assertion } from "./syntax.ts";
 
 /** Work limit of one search: threads times code points. */
-const mostSteps = 4_000_000;
-const mostStates = 1000;
+const maxSteps = 4_000_000;
+const maxStates = 1000;
 
 export class RegexWorkError extends Error {
   override readonly name = "RegexWorkError";
@@ -103,7 +103,7 @@ export class Matcher {
       if (!found) this.#follow(now, this.#start, at, before, after);
       if (now.list.length === 0 && (found || after < 0)) return found;
       work.steps += now.list.length + 1;
-      if (work.steps > mostSteps) throw new RegexWorkError("regular expression takes too long");
+      if (work.steps > maxSteps) throw new RegexWorkError("regular expression takes too long");
       next.clear();
       const to = at + (after > 0xffff ? 2 : 1);
       for (let index = 0; index < now.list.length; index += 1) {
@@ -183,7 +183,7 @@ class Automaton {
 
   test(text: string): boolean {
     this.#steps = 0;
-    if (this.#states.size > mostStates) this.#forget();
+    if (this.#states.size > maxStates) this.#forget();
     let state = (this.#initial ??= this.#state([this.#start], true));
     for (let at = 0; at < text.length;) {
       if (state.matches) return true;
@@ -233,7 +233,7 @@ class Automaton {
   #state(from: readonly number[], atStart: boolean): State {
     const positions = this.#closure(from, atStart, false);
     this.#steps += positions.length + 1;
-    if (this.#steps > mostSteps) throw new RegexWorkError("regular expression takes too long");
+    if (this.#steps > maxSteps) throw new RegexWorkError("regular expression takes too long");
     const key = (atStart ? "^" : "") + positions.join();
     const known = this.#states.get(key);
     if (known) return known;
@@ -244,7 +244,7 @@ class Automaton {
       matchesAtEnd: this.#closure(positions, atStart, true).some(isMatch),
       next: [],
     };
-    if (this.#states.size > 4 * mostStates) this.#forget();
+    if (this.#states.size > 4 * maxStates) this.#forget();
     this.#states.set(key, state);
     return state;
   }

@@ -18,13 +18,13 @@ export interface RegexProgram {
   readonly start: number;
 }
 
-const mostInstructions = 20_000;
+const maxInstructions = 20_000;
 
 /** Built backwards: each piece is given the position where it continues. */
 export function compileRegex(regex: Regex, pattern: string): RegexProgram {
   const code: Instruction[] = [{ op: "match" }];
   const emit = (instruction: Instruction): number => {
-    if (code.length >= mostInstructions) throw new RegexError("expression too large", pattern);
+    if (code.length >= maxInstructions) throw new RegexError("expression too large", pattern);
     return code.push(instruction) - 1;
   };
   const build = (node: Regex, next: number): number => {

@@ -33,10 +33,10 @@ interface Flags {
 }
 
 const noFlags: Flags = { fold: false, lines: false, dotAll: false, swapGreed: false };
-const mostRepeats = 1000;
-const deepest = 1000;
+const maxRepeats = 1000;
+const maxNesting = 1000;
 /** Each atom compiles to at least one instruction, and programs are limited. */
-const mostAtoms = 20_000;
+const maxAtoms = 20_000;
 const anything: Ranges = [[0, 0x10ffff]];
 const anythingButNewline = negated([[10, 10]]);
 
@@ -86,7 +86,7 @@ class RegexParser {
    */
   #alternatives(outer: Flags): { readonly regex: Regex } {
     this.#depth += 1;
-    if (this.#depth > deepest) throw new RegexError("expression nests too deeply", this.#pattern);
+    if (this.#depth > maxNesting) throw new RegexError("expression nests too deeply", this.#pattern);
     let flags = outer;
     const choices: Regex[] = [];
     let parts: Regex[] = [];
@@ -150,7 +150,7 @@ class RegexParser {
     if (!found) return undefined;
     const least = Number(found[1]);
     const most = found[2] === undefined ? least : found[3] === "" ? Infinity : Number(found[3]);
-    if (least > mostRepeats || (most !== Infinity && most > mostRepeats) || least > most)
+    if (least > maxRepeats || (most !== Infinity && most > maxRepeats) || least > most)
       throw new RegexError("invalid repeat count", found[0]);
     this.#at += found[0].length;
     return { least, most };
@@ -162,7 +162,7 @@ class RegexParser {
 
   #atom(flags: Flags): Regex {
     this.#atoms += 1;
-    if (this.#atoms > mostAtoms) throw new RegexError("expression too large", this.#pattern);
+    if (this.#atoms > maxAtoms) throw new RegexError("expression too large", this.#pattern);
     const start = this.#at;
     const char = this.#text[this.#at++]!;
     switch (char) {

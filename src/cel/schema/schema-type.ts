@@ -36,9 +36,9 @@ export interface SchemaType {
   readonly fields?: ReadonlyMap<string, SchemaType>;
 }
 
-export const mostRequestBytes = 3 * 1024 * 1024;
+export const maxRequestBytes = 3 * 1024 * 1024;
 
-const longest = mostRequestBytes - 2;
+const maxStringBytes = maxRequestBytes - 2;
 const positive = (value: number): number => Math.max(value, 0);
 
 /**
@@ -52,7 +52,7 @@ export function* schemaTypeSteps(
   name: string,
   isRoot: boolean,
 ): Steps<SchemaType | undefined> {
-  if (schema.intOrString) return simple(schema, types.dyn, 1, longest);
+  if (schema.intOrString) return simple(schema, types.dyn, 1, maxStringBytes);
   const whole = isRoot ? withMetadata(schema) : schema;
   switch (whole.type) {
     case "array":
@@ -87,7 +87,7 @@ function* listType(schema: SchemaLike, name: string): Steps<SchemaType | undefin
   if (!elem) return undefined;
   const maxElements =
     schema.maxItems === undefined
-      ? Math.floor((mostRequestBytes - 2) / (elem.minSize + 1))
+      ? Math.floor((maxRequestBytes - 2) / (elem.minSize + 1))
       : positive(schema.maxItems);
   return { type: listOf(elem.type), schema, minSize: 2, maxElements, elem };
 }
@@ -98,7 +98,7 @@ function* mapType(schema: SchemaLike, name: string): Steps<SchemaType | undefine
   if (!elem) return undefined;
   const maxElements =
     schema.maxProperties === undefined
-      ? Math.floor((mostRequestBytes - 2) / (elem.minSize + 6))
+      ? Math.floor((maxRequestBytes - 2) / (elem.minSize + 6))
       : positive(schema.maxProperties);
   return { type: mapOf(types.string, elem.type), schema, minSize: 2, maxElements, elem };
 }
@@ -134,7 +134,7 @@ function stringType(schema: SchemaLike): SchemaType {
         schema,
         types.bytes,
         2,
-        schema.maxLength === undefined ? longest : positive(schema.maxLength),
+        schema.maxLength === undefined ? maxStringBytes : positive(schema.maxLength),
       );
     case "duration":
       return simple(schema, types.duration, 3, 32);
@@ -147,7 +147,7 @@ function stringType(schema: SchemaLike): SchemaType {
         schema,
         types.string,
         2,
-        schema.maxLength === undefined ? longest : positive(schema.maxLength) * 4,
+        schema.maxLength === undefined ? maxStringBytes : positive(schema.maxLength) * 4,
       );
   }
 }

@@ -21,7 +21,7 @@ const names: [name: string, identifier: string | undefined][] = [
   ["a b", undefined],
 ];
 for (const [name, identifier] of names)
-  test(`${name} is written ${identifier ?? "in no way"}`, () => assert.equal(escapeName(name), identifier));
+  test(`${name} is escaped as ${identifier ?? "nothing"}`, () => assert.equal(escapeName(name), identifier));
 
 const schema: SchemaLike = {
   type: "object",
@@ -67,5 +67,5 @@ const cases: [source: string, value: unknown][] = [
 for (const [source, value] of cases)
   test(source, () => assert.deepEqual(evaluate(schema, data, source), value));
 
-test("what has no type is not there for expressions", () =>
+test("data without a type is not visible to expressions", () =>
   assert.match(String(evaluate(schema, data, "self.hidden == 1")), /undefined field 'hidden'/));

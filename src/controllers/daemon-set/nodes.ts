@@ -6,7 +6,7 @@ import {
   type PodTemplateSpec,
   type Toleration,
   tolerates,
-  wantsNode,
+  podMatchesNode,
 } from "#api";
 import type { AnyObject } from "#client";
 import type { Dialect } from "#dialect";
@@ -41,7 +41,7 @@ export interface Fitness {
 export function fitnessOf(node: SeenNode, set: SeenDaemonSet, dialect: Dialect): Fitness {
   const { spec } = set.spec.template;
   if (spec.nodeName && spec.nodeName !== node.metadata.name) return { shouldRun: false, mayStay: false };
-  if (!wantsNode(spec, { name: node.metadata.name!, labels: node.metadata.labels ?? {} }))
+  if (!podMatchesNode(spec, { name: node.metadata.name!, labels: node.metadata.labels ?? {} }))
     return { shouldRun: false, mayStay: false };
   const tolerations = [...(spec.tolerations ?? []), ...daemonTolerations(dialect, Boolean(spec.hostNetwork))];
   const untolerated = (node.spec.taints ?? []).filter(

@@ -14,7 +14,7 @@ export interface Availability {
   readonly resources?: readonly Record<string, unknown>[];
 }
 
-const mostBytes = 4 * 1024 * 1024;
+const maxBytes = 4 * 1024 * 1024;
 
 /** The condition of an API service served by this server. */
 export const localAvailability = {
@@ -41,7 +41,7 @@ export async function checkAvailability(
       "x-remote-user": access.dialect.names.users.aggregator,
       "x-remote-group": "system:masters",
     };
-    const document = { path, mostBytes, headers, anyBody: true };
+    const document = { path, maxBytes, headers, anyBody: true };
     const { address, status, text, brokenOff } = await fetchDocument(service, document, access, signal);
     if (status < 200 || status >= 300)
       throw new UnreachableBackend(address, new Error(`bad status from ${address}: ${status}`));

@@ -30,9 +30,9 @@ import { type Availability, checkAvailability } from "./availability.ts";
 import type { ClientPair } from "./backend.ts";
 import { fetchDescription } from "./description.ts";
 import type { AggregationObserver } from "./observer.ts";
-import { type AggregationProxyOptions, passOn, unavailable } from "./proxy.ts";
+import { type AggregationProxyOptions, proxyRequest, unavailable } from "./proxy.ts";
 import type { ResolveService } from "./resolve-service.ts";
-import { Rest } from "./rest.ts";
+import { LoopTimer } from "./loop-timer.ts";
 
 /** An API version of this server. */
 export interface LocalVersion {
@@ -69,7 +69,7 @@ const recheckMilliseconds = 5000;
 const retryMilliseconds = 1000;
 const describeMilliseconds = 60_000;
 /** Delay after a round that failed or was incomplete, and the minimum between two checks. */
-const soonMilliseconds = 500;
+const shortDelayMilliseconds = 500;
 /** The user name in requests for other servers' API descriptions. */
 const descriptionUser = "system:aggregator";
 
@@ -95,8 +95,8 @@ export class AggregationController {
   /** The last error logged; it is not logged again on every retry. */
   #lastError = "";
   /** Pauses between the rounds of the two loops. */
-  readonly #local = new Rest();
-  readonly #remote = new Rest();
+  readonly #local = new LoopTimer();
+  readonly #remote = new LoopTimer();
 
   constructor(options: AggregationOptions) {
     this.#options = options;
@@ -129,11 +129,11 @@ export class AggregationController {
     if (!known?.remote || /^\/apis\/[^/]+\/[^/]+\/watch\/?$/.test(call.target.path)) return undefined;
     const { rejectRedirects, resolve, pair, stopping, observer } = this.#options;
     if (!known.remote.available) {
-      observer?.turnedAway?.(call);
+      observer?.rejected?.(call);
       return Promise.resolve(unavailable);
     }
     const options: AggregationProxyOptions = { rejectRedirects, resolve, pair, stopping, observer };
-    return passOn(call, known.object, options);
+    return proxyRequest(call, known.object, options);
   }
 
   #remoteCount = 0;
@@ -172,18 +172,18 @@ export class AggregationController {
       selector: selectEverything,
       freshness: { at: "latest" },
     });
-    for (const item of items) this.#note(item.name, item.revision, this.#read(item));
+    for (const item of items) this.#record(item.name, item.revision, this.#read(item));
     await Promise.all(this.#options.local().map((version) => this.#ensure(version)));
     this.#registered = true;
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    this.#options.onLocalChange(() => this.#local.end());
+    this.#options.onLocalChange(() => this.#local.wake());
     await Promise.all([
       this.#follow(signal),
       this.#repeat(this.#local, signal, async () => {
         if (!this.#registered) await this.#load();
-        return await this.#keepLocal();
+        return await this.#syncLocal();
       }),
       this.#repeat(this.#remote, signal, async () => {
         for (const name of Array.from(this.#known.keys())) {
@@ -199,17 +199,17 @@ export class AggregationController {
    * Runs a loop until aborted. Local versions must not wait for another server's response, so each kind has
    * its own loop. A round returns the milliseconds until the next one if nothing triggers it earlier.
    */
-  async #repeat(rest: Rest, signal: AbortSignal, look: () => Promise<number>): Promise<void> {
+  async #repeat(timer: LoopTimer, signal: AbortSignal, round: () => Promise<number>): Promise<void> {
     while (!signal.aborted) {
-      rest.begin();
-      let due = soonMilliseconds;
+      timer.reset();
+      let due = shortDelayMilliseconds;
       try {
-        due = await look();
+        due = await round();
         this.#lastError = "";
       } catch (error) {
         if (!signal.aborted) this.#failed(error);
       }
-      await rest.over(due, this.#options.clock, signal);
+      await timer.wait(due, this.#options.clock, signal);
     }
   }
 
@@ -220,25 +220,25 @@ export class AggregationController {
   async #follow(signal: AbortSignal): Promise<void> {
     const { services, clock } = this.#options;
     const follower = {
-      note: (cached: CachedObject) => this.#note(cached.name, cached.revision, this.#read(cached)),
-      forget: (name: string) => this.#forget(name),
+      upsert: (cached: CachedObject) => this.#record(cached.name, cached.revision, this.#read(cached)),
+      remove: (name: string) => this.#remove(name),
       names: () => this.#known.keys(),
-      flushed: () => {
-        this.#local.end();
-        this.#remote.end();
+      batchDone: () => {
+        this.#local.wake();
+        this.#remote.wake();
       },
     };
     await followResource(services, follower, clock, signal);
   }
 
-  #note(name: string, revision: number, object: APIService): void {
+  #record(name: string, revision: number, object: APIService): void {
     const before = this.#known.get(name);
     if (before && before.revision >= revision) return;
     this.#known.set(name, { object, revision, remote: this.#remoteOf(name, object) });
     this.#changed();
   }
 
-  #forget(name: string): void {
+  #remove(name: string): void {
     this.#known.delete(name);
     this.#resources.delete(name);
     this.#descriptions.delete(name);
@@ -273,19 +273,19 @@ export class AggregationController {
    * Keeps local versions registered. Versions from definitions are added and removed with them; the others
    * are registered once at startup.
    */
-  async #keepLocal(): Promise<number> {
+  async #syncLocal(): Promise<number> {
     const generation = this.#options.localGeneration();
     if (generation === this.#localSeen) return Infinity;
-    const complete = this.#options.localComplete();
+    const synced = this.#options.localComplete();
     const wanted = this.#options.local().filter(({ custom }) => custom);
     const names = new Set(wanted.map(nameOf));
     for (const version of wanted) await this.#ensure(version);
     // An API service may belong to a version that is not loaded yet.
-    if (!complete) return soonMilliseconds;
+    if (!synced) return shortDelayMilliseconds;
     const { aggregatedAutoRegister } = this.#options.dialect.names.labels;
     for (const [name, { object }] of this.#known) {
       if (own(object.metadata.labels ?? {}, aggregatedAutoRegister) !== "true" || names.has(name)) continue;
-      await remove(this.#options.request(this.#endpoint), name, {}).catch(unlessGone);
+      await remove(this.#options.request(this.#endpoint), name, {}).catch(ignoreNotFound);
     }
     this.#localSeen = generation;
     return Infinity;
@@ -326,7 +326,7 @@ export class AggregationController {
           spec,
           status: {},
         } as unknown as ApiObject),
-      ).catch(unlessThere);
+      ).catch(ignoreAlreadyExists);
   }
 
   async #check(name: string, signal: AbortSignal): Promise<void> {
@@ -334,7 +334,7 @@ export class AggregationController {
     if (!known) return;
     const { clock } = this.#options;
     const last = this.#checked.get(name);
-    const fresh = last !== undefined && clock.now() - last.at < patience(known);
+    const fresh = last !== undefined && clock.now() - last.at < checkInterval(known);
     const changed = last?.revision !== known.revision;
     if (!changed && (!known.remote || fresh)) return;
     if (known.remote && fresh && isSettled(known.object)) return;
@@ -347,7 +347,7 @@ export class AggregationController {
       const described = this.#descriptions.get(name);
       if (described) this.#descriptions.set(name, { ...described, dueAt: -Infinity });
     }
-    await this.#tell(name, found);
+    await this.#updateStatus(name, found);
     if (known.remote && found.status === "True") await this.#describe(name, known.object, signal);
     this.#checked.set(name, { revision: this.#known.get(name)?.revision ?? 0, at: clock.now() });
   }
@@ -360,8 +360,8 @@ export class AggregationController {
     const now = this.#options.clock.now();
     let due = Infinity;
     for (const [name, known] of this.#known)
-      if (known.remote) due = Math.min(due, (this.#checked.get(name)?.at ?? now) + patience(known));
-    return Math.max(soonMilliseconds, due - now);
+      if (known.remote) due = Math.min(due, (this.#checked.get(name)?.at ?? now) + checkInterval(known));
+    return Math.max(shortDelayMilliseconds, due - now);
   }
 
   /** Periodically fetches a server's API description; after a failure it is retried at the next check. */
@@ -379,10 +379,14 @@ export class AggregationController {
     this.#descriptions.set(name, { dueAt: clock.now() + pause, found });
     if (isDeepStrictEqual(found, last?.found)) return;
     this.#changed();
-    this.#options.observer?.redescribed?.(name, last?.found ? "update" : "add", (clock.now() - began) / 1000);
+    this.#options.observer?.documentsChanged?.(
+      name,
+      last?.found ? "update" : "add",
+      (clock.now() - began) / 1000,
+    );
   }
 
-  async #tell(name: string, found: Availability): Promise<void> {
+  async #updateStatus(name: string, found: Availability): Promise<void> {
     const now = this.#known.get(name)?.object.status.conditions?.find(({ type }) => type === "Available");
     if (now?.status === found.status && now.reason === found.reason && now.message === found.message) return;
     if (found.status === "False" && now?.status === "True")
@@ -404,11 +408,12 @@ export class AggregationController {
         ];
         return old!;
       },
-    }).catch(unlessGone);
+    }).catch(ignoreNotFound);
   }
 }
 
-const patience = ({ remote }: Known): number => (remote?.available ? recheckMilliseconds : retryMilliseconds);
+const checkInterval = ({ remote }: Known): number =>
+  remote?.available ? recheckMilliseconds : retryMilliseconds;
 
 /**
  * Reports whether the status belongs to the current spec, so that a status update of our own needs no new
@@ -419,10 +424,10 @@ const isSettled = ({ status }: APIService): boolean =>
 
 const nameOf = ({ group, version }: LocalVersion): string => `${version}.${group}`;
 
-function unlessGone(error: unknown): void {
+function ignoreNotFound(error: unknown): void {
   if (!(error instanceof ApiError && error.reason === "NotFound")) throw error;
 }
-function unlessThere(error: unknown): void {
+function ignoreAlreadyExists(error: unknown): void {
   if (!(error instanceof ApiError && error.reason === "AlreadyExists")) throw error;
 }
 const isExpected = (error: unknown): boolean =>

@@ -9,7 +9,7 @@ import { type BackendAccess, fetchDocument } from "./fetch-document.ts";
 
 type Json = Record<string, unknown>;
 
-const mostBytes = 8 * 1024 * 1024;
+const maxBytes = 8 * 1024 * 1024;
 
 /** Fetches the description; returns undefined if the server has none. */
 export async function fetchDescription(
@@ -20,7 +20,7 @@ export async function fetchDescription(
 ): Promise<RemoteDescription | undefined> {
   const fetched = async (path: string): Promise<{ status: number; document: Json | undefined }> => {
     const headers = { accept: "application/json", "x-remote-user": user };
-    const { status, text } = await fetchDocument(service, { path, mostBytes, headers }, access, signal);
+    const { status, text } = await fetchDocument(service, { path, maxBytes, headers }, access, signal);
     return { status, document: status === 200 ? parsed(text) : undefined };
   };
   const older = (await fetched("/openapi/v2")).document;
@@ -52,7 +52,7 @@ async function fetchDiscovery(
   };
   const { status, contentType, text } = await fetchDocument(
     service,
-    { path: "/apis", mostBytes, headers },
+    { path: "/apis", maxBytes, headers },
     access,
     signal,
   );

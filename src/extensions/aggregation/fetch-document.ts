@@ -6,7 +6,7 @@ import { type ClientPair, backendOf } from "./backend.ts";
 import type { AggregationObserver } from "./observer.ts";
 import type { ResolveService } from "./resolve-service.ts";
 
-const patienceMilliseconds = 5000;
+const fetchTimeoutMilliseconds = 5000;
 
 export interface BackendAccess {
   readonly resolve: ResolveService;
@@ -23,12 +23,12 @@ export interface Fetched {
   readonly brokenOff: boolean;
 }
 
-/** Fetches a document. Throws if the server cannot be reached or the body exceeds `mostBytes`. */
+/** Fetches a document. Throws if the server cannot be reached or the body exceeds `maxBytes`. */
 export async function fetchDocument(
   service: APIService,
   document: {
     readonly path: string;
-    readonly mostBytes: number;
+    readonly maxBytes: number;
     readonly headers?: Readonly<Record<string, string>>;
     /** Accepts a response whose body is incomplete. */
     readonly anyBody?: boolean;
@@ -49,12 +49,12 @@ export async function fetchDocument(
         headers: { host: `${host}:${port}`, ...document.headers },
         tls,
         dial,
-        timeoutMilliseconds: patienceMilliseconds,
-        unreachable: (why) => serviceUnavailable(`Get ${JSON.stringify(address)}: ${why}`),
+        timeoutMilliseconds: fetchTimeoutMilliseconds,
+        unreachable: (reason) => serviceUnavailable(`Get ${JSON.stringify(address)}: ${reason}`),
       },
-      AbortSignal.any([signal, AbortSignal.timeout(patienceMilliseconds)]),
+      AbortSignal.any([signal, AbortSignal.timeout(fetchTimeoutMilliseconds)]),
     );
-    const text = await bodyOf(message, document.mostBytes).catch((error: unknown) => {
+    const text = await bodyOf(message, document.maxBytes).catch((error: unknown) => {
       if (document.anyBody) return undefined;
       throw error;
     });
@@ -71,12 +71,12 @@ export async function fetchDocument(
   }
 }
 
-async function bodyOf(message: AsyncIterable<Buffer>, mostBytes: number): Promise<string> {
+async function bodyOf(message: AsyncIterable<Buffer>, maxBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of message) {
     size += chunk.length;
-    if (size > mostBytes) throw new Error("the answer is too large");
+    if (size > maxBytes) throw new Error("the answer is too large");
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();

@@ -15,13 +15,13 @@ export interface AggregationProxyOptions {
   /** Redirects are rejected rather than returned to the client. */
   readonly rejectRedirects: boolean;
   readonly stopping: AbortSignal;
-  readonly observer?: Pick<AggregationObserver, "failed" | "turnedAway"> | undefined;
+  readonly observer?: Pick<AggregationObserver, "failed" | "rejected"> | undefined;
 }
 
 const dialMilliseconds = 10_000;
 const redirected = "the backend attempted to redirect this request, which is not permitted";
 
-export async function passOn(
+export async function proxyRequest(
   call: ApiCall,
   service: APIService,
   options: AggregationProxyOptions,
@@ -30,24 +30,24 @@ export async function passOn(
   if (!user) return text(500, "missing user");
   const target = await backendOf(service, options.resolve, options.pair).catch(() => undefined);
   if (!target) {
-    options.observer?.turnedAway?.(call);
+    options.observer?.rejected?.(call);
     return unavailable;
   }
   const path = `${raw.path}${raw.search ? `?${raw.search}` : ""}`;
-  const { host: asked, ...given } = endToEnd(forwarded(raw));
+  const { host: requestedHost, ...given } = endToEnd(forwarded(raw));
   const headers = {
     ...withoutIdentity(given),
     ...identityOf(user),
     "x-forwarded-uri": raw.path,
-    "x-forwarded-host": typeof asked === "string" ? asked : "",
+    "x-forwarded-host": typeof requestedHost === "string" ? requestedHost : "",
     "x-forwarded-proto": "https",
   };
-  const home = hostAndPort(target.host, target.port);
+  const hostHeader = hostAndPort(target.host, target.port);
   if (raw.upgradable) {
     const upgrade = { connection: "Upgrade", upgrade: String(raw.headers["upgrade"] ?? "") };
-    const calling = { ...raw, headers: { ...headers, ...upgrade, host: home } };
+    const upgradeCall = { ...raw, headers: { ...headers, ...upgrade, host: hostHeader } };
     return await tunnel(
-      Object.setPrototypeOf(calling, raw) as typeof raw,
+      Object.setPrototypeOf(upgradeCall, raw) as typeof raw,
       { ...target, path, timeoutMilliseconds: dialMilliseconds },
       options.stopping,
     );
@@ -66,7 +66,7 @@ export async function passOn(
         headers: {
           ...rest,
           ...(unpack && { "accept-encoding": "gzip" }),
-          host: home,
+          host: hostHeader,
           ...(body && body.length > 0 && { "content-length": String(body.length) }),
         },
         ...(body && body.length > 0 && { body }),

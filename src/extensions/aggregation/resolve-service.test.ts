@@ -14,22 +14,16 @@ const resolver = (found: Service | undefined, toEndpoints = false) =>
   serviceResolver({ service: async () => found, endpoints: async () => endpoints, toEndpoints });
 
 const cases: [name: string, found: Service, toEndpoints: boolean, host: string, port: number][] = [
+  ["to its cluster IP", service({ clusterIP: "10.0.0.1", ports: ports! }), false, "10.0.0.1", 443],
   [
-    "to its address in the cluster",
-    service({ clusterIP: "10.0.0.1", ports: ports! }),
-    false,
-    "10.0.0.1",
-    443,
-  ],
-  [
-    "to an endpoint where that is asked for",
+    "to an endpoint where endpoint routing is enabled",
     service({ clusterIP: "10.0.0.1", ports: ports! }),
     true,
     "10.1.0.7",
     8443,
   ],
   [
-    "to the name it stands for",
+    "to its external name",
     service({ type: "ExternalName", externalName: "x.example" }),
     true,
     "x.example",
@@ -43,12 +37,16 @@ for (const [name, found, toEndpoints, host, port] of cases) {
 }
 
 const wrong: [name: string, found: Service | undefined, reason: string][] = [
-  ["a service that is missing", undefined, "ServiceNotFound"],
-  ["a port that it does not have", service({ clusterIP: "10.0.0.1", ports: [] }), "ServicePortError"],
+  ["a missing service", undefined, "ServiceNotFound"],
+  [
+    "a port that the service does not have",
+    service({ clusterIP: "10.0.0.1", ports: [] }),
+    "ServicePortError",
+  ],
   ["a service without an address", service({ clusterIP: "None", ports: ports! }), "ServiceAccessError"],
 ];
 for (const [name, found, reason] of wrong) {
-  test(`there is no way to ${name}`, async () => {
+  test(`${name} cannot be resolved`, async () => {
     await assert.rejects(
       resolver(found)("ns", "a", 443),
       (error) => error instanceof UnresolvedService && error.reason === reason,
@@ -66,7 +64,7 @@ const behind: [name: string, found: object | undefined, reason: string][] = [
   ],
 ];
 for (const [name, found, reason] of behind)
-  test(`where endpoints are needed, a service counts for nothing with ${name}`, async () => {
+  test(`where endpoints are required, a service is not resolved with ${name}`, async () => {
     const at = (needsEndpoints: boolean) =>
       serviceResolver({
         service: async () => service({ type: "ClusterIP", clusterIP: "10.0.0.1", ports: ports! }),
@@ -78,7 +76,7 @@ for (const [name, found, reason] of behind)
     assert.deepEqual(await at(false), { host: "10.0.0.1", port: 443 });
   });
 
-test("other servers are shown the proxy's certificate and known by the name of their service", async () => {
+test("connections to other servers present the proxy's certificate and verify the name of their service", async () => {
   const spec = {
     service: { namespace: "ns", name: "a" },
     caBundle: Buffer.from("authority").toString("base64"),

@@ -15,7 +15,7 @@ const cells: [name: string, type: string, value: unknown, shown: unknown][] = [
   ["a number as text", "string", 3, "3"],
   ["a fraction as text", "string", 2.5, "2.5"],
   ["a large fraction has an exponent", "string", 1234567.5, "1.2345675e+06"],
-  ["so has a small one", "string", 0.00001, "1e-05"],
+  ["a small fraction has an exponent", "string", 0.00001, "1e-05"],
   ["null as text", "string", null, "<no value>"],
   [
     "objects are JSON with sorted keys, safe in HTML",
@@ -23,19 +23,19 @@ const cells: [name: string, type: string, value: unknown, shown: unknown][] = [
     { b: 1, a: ["<"] },
     '{"a":["\\u003c"],"b":1}',
   ],
-  ["a fraction loses its digits as integer", "integer", 2.9, 2],
-  ["a text is no integer", "integer", "2", null],
-  ["null is nothing", "integer", null, null],
+  ["a fraction is truncated as integer", "integer", 2.9, 2],
+  ["a string is not an integer", "integer", "2", null],
+  ["null has no integer value", "integer", null, null],
   ["a number", "number", 2, 2],
-  ["a text is no boolean", "boolean", "true", null],
+  ["a string is not a boolean", "boolean", "true", null],
   ["a time is shown as age", "date", "2020-01-01T00:00:00Z", "24h"],
-  ["no time is not known", "date", "", "<unknown>"],
-  ["a text is no time", "date", "yesterday", "<invalid>"],
-  ["what is missing is nothing", "string", undefined, null],
+  ["an empty time is unknown", "date", "", "<unknown>"],
+  ["a string is not a time", "date", "yesterday", "<invalid>"],
+  ["a missing value is null", "string", undefined, null],
 ];
 for (const [name, type, value, shown] of cells) test(name, () => assert.equal(cell(type, value), shown));
 
-test("a path that cannot be read ends the table", () => {
+test("an invalid path drops its column and all that follow", () => {
   const paths = [".spec.a", ".spec[", ".spec.b"];
   const columns = customColumns(paths.map((jsonPath) => ({ name: jsonPath, type: "string", jsonPath })));
   assert.deepEqual(

@@ -33,8 +33,8 @@ async function opened(t: TestContext) {
   const source = new ConvertedSource({
     base,
     convert,
-    foreign: true,
-    relabels: true,
+    external: true,
+    changesLabels: true,
     prefix,
     signal: stop.signal,
   });
@@ -46,7 +46,7 @@ async function opened(t: TestContext) {
 }
 const odd = selector([{ key: "now", operator: "in", values: ["odd"] }], []);
 
-test("a list is selected by labels that conversion gave, page by page", async (t) => {
+test("a paged list is selected by converted labels", async (t) => {
   const { source, put } = await opened(t);
   for (let i = 0; i < 250; i++) await put(`n${String(i).padStart(3, "0")}`, i % 2 ? "odd" : "even");
   const freshness = { at: "latest" } as const;
@@ -69,7 +69,7 @@ test("a list is selected by labels that conversion gave, page by page", async (t
   assert.deepEqual((await source.list({ below: "", selector: stored, freshness })).items, []);
 });
 
-test("a watch sees objects come and go by the labels that conversion gives", async (t) => {
+test("a watch reports objects as added and deleted by their converted labels", async (t) => {
   const { source, put, signal, store } = await opened(t);
   await put("a", "odd");
   await put("b", "even");

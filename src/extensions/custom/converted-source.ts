@@ -24,9 +24,9 @@ export interface ConvertedSourceOptions {
   readonly base: ObjectSource;
   readonly convert: ConvertObject;
   /** Conversion is external (a webhook) and may change over time. */
-  readonly foreign: boolean;
+  readonly external: boolean;
   /** Conversion may change labels. */
-  readonly relabels: boolean;
+  readonly changesLabels: boolean;
   /** The common prefix of all keys. */
   readonly prefix: string;
   /** Aborted when no more requests will come. */
@@ -35,12 +35,12 @@ export interface ConvertedSourceOptions {
 
 /** Longer lists are converted in parallel. */
 const shortList = 8;
-const atOnce = 8;
+const maxParallel = 8;
 /**
  * Minimum number of objects converted at a time when they are selected afterwards; a larger page size takes
  * precedence.
  */
-const leastPage = 100;
+const minPage = 100;
 
 export class ConvertedSource implements ObjectSource {
   readonly #options: ConvertedSourceOptions;
@@ -57,7 +57,7 @@ export class ConvertedSource implements ObjectSource {
 
   /** Starts converting objects as they change, so that watches and cached reads find them converted. */
   follow(): void {
-    if (this.#following || !this.#options.foreign) return;
+    if (this.#following || !this.#options.external) return;
     this.#following = true;
     const deliver = (frames: readonly Frame[]): void => {
       for (const { type, item } of frames)
@@ -76,7 +76,7 @@ export class ConvertedSource implements ObjectSource {
   }
 
   async list(query: ListQuery): Promise<ListResult> {
-    if (this.#relabels(query.selector)) return await this.#selected(query);
+    if (this.#changesLabels(query.selector)) return await this.#selected(query);
     const result = await this.#base.list(query);
     const convert = this.#converterFor(query.freshness);
     if (convert !== this.#kept) return { ...result, items: await all(result.items, convert) };
@@ -85,8 +85,8 @@ export class ConvertedSource implements ObjectSource {
     return { ...result, items };
   }
 
-  #relabels({ labels }: Selector): boolean {
-    return this.#options.relabels && labels.length > 0;
+  #changesLabels({ labels }: Selector): boolean {
+    return this.#options.changesLabels && labels.length > 0;
   }
 
   /** Returns one page of the objects that match after conversion. */
@@ -94,15 +94,15 @@ export class ConvertedSource implements ObjectSource {
     const { limit = Infinity } = query;
     const convert = this.#converterFor(query.freshness);
     const { limit: _limit, ...rest } = query;
-    let asked: ListQuery = {
+    let baseQuery: ListQuery = {
       ...rest,
       selector: withoutLabels(query.selector),
-      ...(limit !== Infinity && { limit: Math.max(limit, leastPage) }),
+      ...(limit !== Infinity && { limit: Math.max(limit, minPage) }),
     };
     const items: CachedObject[] = [];
     const lent: Uint8Array[] = [];
     for (;;) {
-      const found = await this.#base.list(asked);
+      const found = await this.#base.list(baseQuery);
       const { revision, next } = found;
       lent.push(...(found.lent ?? []));
       const { page, more } = await selectMatching(
@@ -114,15 +114,15 @@ export class ConvertedSource implements ObjectSource {
       if (more || (next !== undefined && items.length === limit))
         return { revision, items, next: items.at(-1)!.key.slice(this.#options.prefix.length), lent };
       if (next === undefined) return { revision, items, lent };
-      asked = { ...asked, after: next, freshness: { at: "exactly", revision } };
+      baseQuery = { ...baseQuery, after: next, freshness: { at: "exactly", revision } };
     }
   }
 
   async watch(query: WatchQuery, watcher: FrameSink): Promise<void> {
     this.follow();
-    const relabels = this.#relabels(query.selector);
-    const asked = relabels ? { ...query, selector: withoutLabels(query.selector) } : query;
-    const pass = relabels ? this.#passSelected : this.#pass;
+    const changesLabels = this.#changesLabels(query.selector);
+    const baseQuery = changesLabels ? { ...query, selector: withoutLabels(query.selector) } : query;
+    const pass = changesLabels ? this.#passSelected : this.#pass;
     let last: Promise<void> = Promise.resolve();
     const sink: FrameSink = {
       deliver: (frames) => {
@@ -133,7 +133,7 @@ export class ConvertedSource implements ObjectSource {
         last = last.then(() => watcher.ended());
       },
     };
-    await this.#base.watch(asked, sink);
+    await this.#base.watch(baseQuery, sink);
     await last;
   }
 
@@ -171,7 +171,7 @@ export class ConvertedSource implements ObjectSource {
   #converterFor({ at }: Freshness): ConvertObject {
     this.follow();
     const cached = at === "any" || at === "notOlderThan";
-    return cached || !this.#options.foreign ? this.#kept : this.#options.convert;
+    return cached || !this.#options.external ? this.#kept : this.#options.convert;
   }
 
   readonly #kept: ConvertObject = async (object) => {
@@ -229,7 +229,7 @@ async function all(
   convert: ConvertObject,
 ): Promise<readonly CachedObject[]> {
   const made: CachedObject[] = [];
-  const width = objects.length > shortList ? atOnce : 1;
+  const width = objects.length > shortList ? maxParallel : 1;
   for (let from = 0; from < objects.length; from += width)
     made.push(...(await Promise.all(objects.slice(from, from + width).map(convert))));
   return made;

@@ -63,7 +63,7 @@ const cases: [path: string, values: readonly unknown[]][] = [
   [".spec.replicas range", []],
 ];
 for (const [path, values] of cases)
-  test(`what stands at ${path}`, () => assert.deepEqual(jsonPath(path)?.(object), values));
+  test(`the values at ${path}`, () => assert.deepEqual(jsonPath(path)?.(object), values));
 
 for (const path of [
   ".spec[?(broken",
@@ -74,4 +74,4 @@ for (const path of [
   ".spec.a\n",
   ".spec.a ,b",
 ])
-  test(`${JSON.stringify(path)} cannot be read`, () => assert.equal(jsonPath(path), undefined));
+  test(`${JSON.stringify(path)} is invalid`, () => assert.equal(jsonPath(path), undefined));

@@ -36,7 +36,7 @@ class Fraction {
   }
 }
 
-const mostResults = 1000;
+const maxResults = 1000;
 
 /**
  * Compiles a path to a function that finds its values, or undefined if it cannot be followed; returns
@@ -208,7 +208,7 @@ function sliceOf(text: string): Node {
 
 function follow(nodes: readonly Node[], input: readonly unknown[]): readonly unknown[] {
   let values = input;
-  for (const node of nodes) values = walk(node, values).slice(0, mostResults);
+  for (const node of nodes) values = walk(node, values).slice(0, maxResults);
   return values;
 }
 
@@ -245,17 +245,17 @@ function listOf(value: unknown): readonly unknown[] {
 
 /** Returns the values of a map in key order, or the items of a list. */
 function children(value: unknown): readonly unknown[] {
-  if (Array.isArray(value)) return value.slice(0, mostResults);
+  if (Array.isArray(value)) return value.slice(0, maxResults);
   if (!isMap(value)) return [];
   return Object.keys(value)
     .sort()
-    .slice(0, mostResults)
+    .slice(0, maxResults)
     .map((key) => value[key]);
 }
 
 function descend(values: readonly unknown[], found: unknown[]): readonly unknown[] {
   for (const value of values) {
-    if (found.length >= mostResults) break;
+    if (found.length >= maxResults) break;
     const below = children(value);
     if (below.length === 0) continue;
     found.push(value);

@@ -58,12 +58,12 @@ const kept = { name: "n", labels: { invalid: "x y" } };
 
 const cases: [name: string, stored: object, read: object][] = [
   [
-    "malformed fields of metadata are dropped, and others stay",
+    "malformed fields of metadata are dropped, and others are kept",
     { metadata: malformed },
     { metadata: { ...kept, creationTimestamp: null, generation: 1 } },
   ],
   [
-    "so are those of embedded objects",
+    "malformed metadata fields of embedded objects are dropped",
     { metadata: { name: "n", generation: 7 }, embedded: { apiVersion: 5, kind: "K", metadata: malformed } },
     {
       metadata: { name: "n", creationTimestamp: null, generation: 7 },
@@ -71,18 +71,18 @@ const cases: [name: string, stored: object, read: object][] = [
     },
   ],
   [
-    "embedded metadata that is no object is dropped as a whole",
+    "embedded metadata that is not an object is dropped as a whole",
     { metadata: { name: "n" }, embedded: { metadata: "m" } },
     { metadata: { name: "n", creationTimestamp: null, generation: 1 }, embedded: {} },
   ],
   [
-    "an object without a generation is of the first",
+    "an object without a generation gets generation 1",
     { metadata: { name: "n", generation: null } },
     { metadata: { name: "n", creationTimestamp: null, generation: 1 } },
   ],
 ];
 for (const [name, stored, read] of cases)
-  test(`of a stored custom resource, ${name}`, async () => {
+  test(`in a stored custom resource, ${name}`, async () => {
     const { apiVersion, kind, ...rest } = await decoded(stored);
     assert.deepEqual([apiVersion, kind], ["example.com/v1", "Widget"]);
     assert.deepEqual(rest, read);

@@ -12,7 +12,7 @@ import type { CachedObject, StoreReflector } from "#watchcache";
 import { type Convert, convertNothing } from "./conversion.ts";
 import { ConvertedSource } from "./converted-source.ts";
 import { customKind } from "./kind.ts";
-import { LateSource } from "./late-source.ts";
+import { LazySource } from "./lazy-source.ts";
 import type { DefinitionGates } from "../definitions/disabled-fields.ts";
 import type { RuleObserver } from "../structural/rules.ts";
 import { customStrategy } from "./strategy.ts";
@@ -73,7 +73,7 @@ export function customResources(
   const storage = resourceOf(stored);
   const convert =
     definition.spec.conversion?.strategy === "Webhook" ? options.webhook(definition) : undefined;
-  const base = new LateSource({
+  const base = new LazySource({
     reflector: options.reflector,
     store: options.store,
     prefix: storage.prefix,
@@ -109,8 +109,8 @@ export function customResources(
     const source = new ConvertedSource({
       base,
       convert: one,
-      foreign: convert !== undefined,
-      relabels:
+      external: convert !== undefined,
+      changesLabels:
         convert !== undefined &&
         (resource !== storage || (definition.status.storedVersions ?? []).length > 1),
       prefix: storage.prefix,

@@ -48,7 +48,7 @@ const convertWith = (
     dialects.orch,
   );
 
-test("only objects of another version are sent, and all come back in order", async () => {
+test("only objects of another version are sent, and all are returned in order", async () => {
   const asked: string[] = [];
   const convert = convertWith(
     (_, review) => void asked.push(...review.request.objects.map((each) => each.metadata.name!)),
@@ -65,7 +65,7 @@ test("only objects of another version are sent, and all come back in order", asy
   );
 });
 
-test("a webhook changes labels, and nothing else of metadata", async () => {
+test("a webhook can change labels and nothing else in metadata", async () => {
   const convert = convertWith((response) => {
     const [first] = response["convertedObjects"] as { metadata: Record<string, unknown> }[];
     first!.metadata = { name: "a", uid: "u", labels: { x: "y" }, generation: 7 };
@@ -85,7 +85,7 @@ const wrong: [name: string, edit: Edit, says: RegExp][] = [
     /failed: json: cannot unmarshal number into Go struct field Status\.response\.result\.status of type string$/,
   ],
   [
-    "objects that are no list",
+    "objects that are not a list",
     (response) => void (response["convertedObjects"] = {}),
     /cannot unmarshal object into Go struct field ConversionResponse\.response\.convertedObjects of type/,
   ],
@@ -106,28 +106,28 @@ const wrong: [name: string, edit: Edit, says: RegExp][] = [
   ],
   ["no metadata", (response) => void delete first(response)["metadata"], /must have the same name: a != $/],
   [
-    "a label that is no text",
+    "a label that is not a string",
     (response) => void (first(response)["metadata"]!["labels"] = { a: 1 }),
     /returned invalid metadata: metadata\.labels\[a] must be a string, but is int64 in converted object$/,
   ],
   [
-    "an odd label",
+    "an invalid label",
     (response) => void (first(response)["metadata"]!["labels"] = { "a b": "c" }),
     /metadata\.labels/,
   ],
 ];
 for (const [name, edit, says] of wrong) {
-  test(`an answer is refused: ${name}`, async () => {
+  test(`a response is rejected: ${name}`, async () => {
     await assert.rejects(convertWith(edit)([object("g/v1")], "g/v2"), says);
   });
 }
 
-test("the older review does not look at the uid", async () => {
+test("the v1beta1 review ignores the uid", async () => {
   const convert = convertWith((response) => void (response["uid"] = "other"), ["v1beta1"]);
   assert.equal((await convert([object("g/v1")], "g/v2"))[0]!.apiVersion, "g/v2");
 });
 
-test("an answer with the status of an error is told in the words that clients know", async () => {
+test("a response with an error status is reported with kube-apiserver's message", async () => {
   const convert = webhookConversion(
     definition(["v1"]),
     () => Promise.resolve({ status: 422, body: "" }),
@@ -148,14 +148,14 @@ const replies: [name: string, body: string, says: RegExp][] = [
   ["no kind", "{}", /failed: expected webhook response of [^ ]+\/v1, Kind=ConversionReview, got \/, Kind=$/],
 ]; // prettier-ignore
 for (const [name, body, says] of replies)
-  test(`a reply is refused in the words that clients know: ${name}`, async () => {
+  test(`a response is rejected with kube-apiserver's message: ${name}`, async () => {
     const headers = new Map([["content-type", "application/json"]]);
     const reply = { status: 200, body, headers };
     const convert = webhookConversion(definition(["v1"]), () => Promise.resolve(reply), dialects.orch);
     await assert.rejects(convert([object("g/v1")], "g/v2"), says);
   });
 
-test("a reply in YAML is read, and its numbers are exact", async () => {
+test("a response in YAML is accepted, with exact numbers", async () => {
   const convert = webhookConversion(
     definition(["v1"]),
     (_, body) => {
@@ -181,7 +181,7 @@ const strange: [name: string, object: unknown, says: RegExp][] = [
   ["no kind", { a: 1 }, /^ApiError: Object 'Kind' is missing in '\{"a":1}'$/],
 ];
 for (const [name, object_, says] of strange)
-  test(`what is no object of any kind is refused: ${name}`, async () => {
+  test(`a converted value that is not an object is rejected: ${name}`, async () => {
     const convert = convertWith((response) => void (response["convertedObjects"] = [object_]));
     await assert.rejects(convert([object("g/v1")], "g/v2"), says);
   });

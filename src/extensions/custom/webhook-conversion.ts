@@ -39,8 +39,9 @@ export function webhookConversion(
     const sent = objects.filter(({ apiVersion }) => apiVersion !== to);
     if (sent.length === 0) return objects;
     const from = `${sent[0]!.apiVersion}, Kind=${sent[0]!.kind}`;
-    const told = (what: string): ApiError => new ApiError(500, "", `conversion webhook for ${from} ${what}`);
-    const failed = (why: string): ApiError => told(`failed: ${why}`);
+    const webhookError = (what: string): ApiError =>
+      new ApiError(500, "", `conversion webhook for ${from} ${what}`);
+    const failed = (why: string): ApiError => webhookError(`failed: ${why}`);
     const client = webhook?.clientConfig;
     if (!version || !client) throw failed("no supported conversion review versions");
     const uid = newUuid();
@@ -58,9 +59,9 @@ export function webhookConversion(
     });
     const converted = convertedIn(reply, { uid, version, reviewVersion, dialect }, failed);
     if (converted.length !== sent.length)
-      throw told(`returned ${converted.length} objects, expected ${sent.length}`);
+      throw webhookError(`returned ${converted.length} objects, expected ${sent.length}`);
     const made = sent.map((object, i) =>
-      restored(object, converted[i], to, (what) => told(`returned ${what}`)),
+      restored(object, converted[i], to, (what) => webhookError(`returned ${what}`)),
     );
     return objects.map((object) => (object.apiVersion === to ? object : made.shift()!));
   };
@@ -83,8 +84,8 @@ function convertedIn(
   let review: Record<string, unknown>;
   try {
     const scheme = `${dialect.wire.groupSuffix}/apiserver/pkg/util/webhook/client.go:69`;
-    const asked = { apiVersion: reviewVersion, kind: "ConversionReview", scheme, objects: true };
-    review = reviewDocument(reply, asked);
+    const reviewOptions = { apiVersion: reviewVersion, kind: "ConversionReview", scheme, objects: true };
+    review = reviewDocument(reply, reviewOptions);
   } catch (error) {
     throw failed((error as Error).message);
   }
@@ -149,11 +150,11 @@ function restored(original: ApiObject, converted: unknown, to: string, wrong: Fa
       `invalid object at index 0: invalid kind (expected ${original.kind}, received ${String(converted["kind"] ?? "")})`,
     );
   const given = converted["metadata"];
-  const said = isObject(given) ? given : {};
+  const convertedMetadata = isObject(given) ? given : {};
   for (const [key, word] of [["name"], ["namespace"], ["uid", "UID"]] as const)
-    if ((said[key] ?? "") !== (original.metadata[key] ?? ""))
+    if ((convertedMetadata[key] ?? "") !== (original.metadata[key] ?? ""))
       throw wrong(
-        `invalid object: must have the same ${word ?? key}: ${original.metadata[key] ?? ""} != ${String(said[key] ?? "")}`,
+        `invalid object: must have the same ${word ?? key}: ${original.metadata[key] ?? ""} != ${String(convertedMetadata[key] ?? "")}`,
       );
   if (given === undefined) throw wrong("invalid metadata: missing metadata in converted object");
   if (!isObject(given)) throw wrong(`invalid metadata: it is ${goType(given)} in converted object`);
@@ -178,8 +179,8 @@ function restored(original: ApiObject, converted: unknown, to: string, wrong: Fa
           : // The singular is kube-apiserver's.
             validateAnnotations(map, "metadata.annotation");
     if (errors.length > 0) {
-      const words = errors.map(fieldErrorText);
-      throw wrong(`invalid metadata: ${words.length > 1 ? `[${words.join(", ")}]` : words[0]}`);
+      const messages = errors.map(fieldErrorText);
+      throw wrong(`invalid metadata: ${messages.length > 1 ? `[${messages.join(", ")}]` : messages[0]}`);
     }
     metadata[key] = map;
   }

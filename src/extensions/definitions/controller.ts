@@ -29,7 +29,10 @@ export interface DefinitionControllerOptions {
   request(endpoint: Endpoint, namespace?: string): WriteRequest;
   readonly onError: (message: string, fields: Record<string, unknown>) => void;
   /** Called when the published API documents change because of a served definition. */
-  readonly redescribed?: (definition: CustomResourceDefinition, reason: "add" | "update" | "delete") => void;
+  readonly documentsChanged?: (
+    definition: CustomResourceDefinition,
+    reason: "add" | "update" | "delete",
+  ) => void;
 }
 
 /** A definition and the resources built from it. */
@@ -109,7 +112,7 @@ export class DefinitionController {
       selector: selectEverything,
       freshness: { at: "latest" },
     });
-    for (const item of items) this.#note(item);
+    for (const item of items) this.#record(item);
     for (const [name, known] of this.#known) await this.#prepare(name, known, known.object);
     this.#loaded = true;
   }
@@ -162,15 +165,15 @@ export class DefinitionController {
   async #follow(signal: AbortSignal): Promise<void> {
     const { definitions, clock } = this.#options;
     const follower = {
-      note: (cached: CachedObject) => this.#note(cached),
-      forget: (name: string) => this.#forget(name),
+      upsert: (cached: CachedObject) => this.#record(cached),
+      remove: (name: string) => this.#remove(name),
       names: () => this.#known.keys(),
-      complete: () => void (this.#loaded = true),
+      synced: () => void (this.#loaded = true),
     };
     await followResource(definitions, follower, clock, signal);
   }
 
-  #note(cached: CachedObject): void {
+  #record(cached: CachedObject): void {
     const before = this.#known.get(cached.name);
     if (before && before.cached.revision >= cached.revision) return;
     const object = this.#options.definitions.objectOf(cached) as unknown as CustomResourceDefinition;
@@ -188,17 +191,18 @@ export class DefinitionController {
     this.#known.set(cached.name, { object, cached, basis, resources, previous });
     const served = isServed(object);
     const wasServed = before !== undefined && isServed(before.object);
-    if (served && !(same && wasServed)) this.#options.redescribed?.(object, wasServed ? "update" : "add");
+    if (served && !(same && wasServed))
+      this.#options.documentsChanged?.(object, wasServed ? "update" : "add");
     this.#changed();
     this.#enqueue(cached.name);
   }
 
-  #forget(name: string): void {
+  #remove(name: string): void {
     const known = this.#known.get(name);
     if (!known) return;
     this.#close(name);
     this.#known.delete(name);
-    if (isServed(known.object)) this.#options.redescribed?.(known.object, "delete");
+    if (isServed(known.object)) this.#options.documentsChanged?.(known.object, "delete");
     this.#changed();
     // Names of the deleted definition are free now.
     for (const [other, { object }] of this.#known)
@@ -283,7 +287,7 @@ export class DefinitionController {
       },
     });
     // The kind must be served by the time clients see the status.
-    if (this.#known.has(name)) this.#note(written);
+    if (this.#known.has(name)) this.#record(written);
   }
 
   /** Removes all instances, then the definition's finalizer. Instances with finalizers are waited for. */
@@ -334,7 +338,7 @@ export class DefinitionController {
     const all = async (): Promise<readonly CachedObject[]> =>
       (await source.list({ below: "", selector: selectEverything, freshness: { at: "latest" } })).items;
     for (const { namespace, name } of await all())
-      await remove(this.#options.request(endpoint, namespace), name, {}).catch(unlessGone);
+      await remove(this.#options.request(endpoint, namespace), name, {}).catch(ignoreNotFound);
     return (await all()).length;
   }
 }
@@ -351,7 +355,7 @@ const isExpected = (error: unknown): boolean =>
   error instanceof InstancesLeft ||
   (error instanceof ApiError && (error.reason === "NotFound" || error.reason === "Conflict"));
 
-function unlessGone(error: unknown): void {
+function ignoreNotFound(error: unknown): void {
   if (!(error instanceof ApiError && error.reason === "NotFound")) throw error;
 }
 

@@ -7,7 +7,7 @@ import { type RuleLanguage, ruleSet } from "../structural/rules.ts";
 import { type Structural, metaFields } from "../structural/structural.ts";
 import { compileValues, nowhere, valueErrors } from "../structural/values.ts";
 
-const deepest = 1000;
+const maxDepth = 1000;
 
 export function* defaultErrors(
   schema: Structural,
@@ -57,7 +57,7 @@ function* ownErrors(
   const walked: OpenWalk = {
     own: false,
     keys: 0,
-    depthLeft: deepest,
+    depthLeft: maxDepth,
     unknown: false,
     numbers: false,
     unknownPaths,

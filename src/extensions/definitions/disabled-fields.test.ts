@@ -21,7 +21,7 @@ const cases: [
   sent: object,
   kept: object,
 ][] = [
-  ["rules stay with both gates", [true, true], undefined, rules, rules],
+  ["rules are kept with both gates enabled", [true, true], undefined, rules, rules],
   [
     "a new definition loses its rules",
     [false, true],
@@ -29,19 +29,31 @@ const cases: [
     { type: "object", ...rules },
     { type: "object" },
   ],
-  ["an update without rules before loses them", [false, true], {}, rules, {}],
-  ["an update with rules before keeps them", [false, true], { items: plain }, rules, rules],
+  ["rules new in an update are dropped", [false, true], {}, rules, {}],
+  [
+    "rules are kept in an update if the stored definition has any",
+    [false, true],
+    { items: plain },
+    rules,
+    rules,
+  ],
   ["an empty list of rules counts as rules", [false, true], { "x-orch-validations": [] }, rules, rules],
   [
-    "rules go wherever they may stand",
+    "rules are dropped at all locations",
     [false, true],
     undefined,
     { properties: { a: rules }, items: rules, additionalProperties: rules, dependencies: { d: rules } },
     { properties: { a: {} }, items: {}, additionalProperties: {}, dependencies: { d: {} } },
   ],
-  ["rules stay where they are refused", [false, true], undefined, { allOf: [rules] }, { allOf: [rules] }],
-  ["without ratcheting a rule loses optionalOldSelf", [true, false], plain, rules, plain],
-  ["without ratcheting it stays where it was before", [true, false], rules, rules, rules],
+  [
+    "rules are kept where validation rejects them",
+    [false, true],
+    undefined,
+    { allOf: [rules] },
+    { allOf: [rules] },
+  ],
+  ["optionalOldSelf is dropped without ratcheting", [true, false], plain, rules, plain],
+  ["optionalOldSelf is kept without ratcheting if it was stored", [true, false], rules, rules, rules],
 ];
 for (const [name, [expressions, ratcheting], old, sent, kept] of cases)
   test(name, () => {

@@ -13,7 +13,7 @@ import type { Structural, ValidationRule } from "../structural/structural.ts";
 
 const expressionLimit = 10_000_000;
 const definitionLimit = 100_000_000;
-const mostNamed = 4;
+const maxNamed = 4;
 
 interface Walk {
   readonly language: RuleLanguage;
@@ -50,7 +50,7 @@ export function* expressionErrors(
   const worst = walk.costs
     .filter(({ cost }) => cost >= definitionLimit / 100)
     .sort((a, b) => b.cost - a.cost)
-    .slice(0, mostNamed);
+    .slice(0, maxNamed);
   return [
     ...walk.errors,
     ...worst.map((each) =>

@@ -227,13 +227,13 @@ function ruleTextErrors(schema: SchemaProps, path: string, x: string, errors: Fi
   const rules = (schema[`${x}validations`] as Partial<ValidationRule>[] | undefined) ?? [];
   rules.forEach(({ rule = "", message = "", messageExpression = "", reason, fieldPath = "" }, i) => {
     const place = `${path}.${x}validations[${i}]`;
-    const [text, words] = [rule.trim(), message.trim()];
+    const [text, trimmedMessage] = [rule.trim(), message.trim()];
     if (text === "") errors.push(required(`${place}.rule`, "rule is not specified"));
-    else if (message !== "" && words === "")
+    else if (message !== "" && trimmedMessage === "")
       errors.push(invalidValue(`${place}.message`, message, "message must be non-empty if specified"));
-    else if (lineBreak.test(words))
+    else if (lineBreak.test(trimmedMessage))
       errors.push(invalidValue(`${place}.message`, message, "message must not contain line breaks"));
-    else if (lineBreak.test(text) && words === "")
+    else if (lineBreak.test(text) && trimmedMessage === "")
       errors.push(required(`${place}.message`, "message must be specified if rule contains line breaks"));
     if (messageExpression !== "" && messageExpression.trim() === "")
       errors.push(required(`${place}.messageExpression`, "messageExpression must be non-empty if specified"));

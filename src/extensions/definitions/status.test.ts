@@ -8,9 +8,14 @@ const keeps = "spec.preserveUnknownFields: Invalid value: true: must be false";
 const cases: [name: string, keepsUnknown: boolean, schema: object | undefined, said: string[] | undefined][] =
   [
     ["a definition that drops unknown fields", false, { type: "object" }, undefined],
-    ["one that keeps them, without a schema", true, undefined, ["True", "Violations", keeps]],
     [
-      "one that keeps them, with a schema that is not complete",
+      "a definition that preserves unknown fields, without a schema",
+      true,
+      undefined,
+      ["True", "Violations", keeps],
+    ],
+    [
+      "a definition that preserves unknown fields, with an incomplete schema",
       true,
       { type: "object", properties: { a: {} } },
       [
@@ -20,7 +25,7 @@ const cases: [name: string, keepsUnknown: boolean, schema: object | undefined, s
       ],
     ],
     [
-      "one with a schema that cannot be structural",
+      "a definition with a schema that cannot be structural",
       true,
       { type: "object", $ref: "#/x" },
       [
@@ -31,7 +36,7 @@ const cases: [name: string, keepsUnknown: boolean, schema: object | undefined, s
     ],
   ];
 for (const [name, preserveUnknownFields, openAPIV3Schema, said] of cases)
-  test(`${name} is told ${said ? said[1] : "nothing"}`, () => {
+  test(`${name} gets ${said ? said[1] : "no condition"}`, () => {
     const definition: CustomResourceDefinition = {
       kind: "CustomResourceDefinition",
       apiVersion: "v1",

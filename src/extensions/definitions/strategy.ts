@@ -4,7 +4,7 @@ import { CustomResourceDefinition } from "#api";
 import { groupName } from "#dialect";
 import { type Strategy, nameColumn, pathSegment, strategy } from "#registry";
 import type { RuleLanguage } from "../structural/rules.ts";
-import { fromBeta } from "./beta.ts";
+import { fromBeta } from "./from-beta.ts";
 import { setCondition } from "./conditions.ts";
 import { type DefinitionGates, dropDisabledFields } from "./disabled-fields.ts";
 import { definitionErrors, definitionUpdateErrors, statusErrors } from "./validate.ts";

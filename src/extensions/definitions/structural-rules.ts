@@ -173,7 +173,7 @@ function* values(
 }
 
 /** Unlike the others, this keyword is significant even if false. */
-const unlessSaid = "additionalProperties";
+const whenDefined = "additionalProperties";
 const forbiddenKeys: readonly [key: string, detail: string][] = [
   ["type", "must be empty to be structural"],
   ["additionalProperties", "must be undefined to be structural"],
@@ -206,7 +206,7 @@ function* nested(
   for (const [name, inner] of Object.entries(properties))
     yield* nested(inner, false, `${path}.properties[${name}]`, x, errors);
   for (const [key, detail] of forbiddenKeys)
-    if (schema[key] !== undefined && (schema[key] !== false || key === unlessSaid) && schema[key] !== "")
+    if (schema[key] !== undefined && (schema[key] !== false || key === whenDefined) && schema[key] !== "")
       errors.push(forbiddenField(`${path}.${key}`, detail));
   for (const [key, detail] of forbiddenExtensions)
     if (schema[`${x}${key}`] !== undefined && schema[`${x}${key}`] !== false)

@@ -44,18 +44,18 @@ const gives: readonly [name: string, schema: SchemaProps, leastSteps: number][] 
   ],
 ];
 for (const [name, schema, least] of gives)
-  test(`others may have their turn after ${name}`, () => {
+  test(`validation yields to other work after ${name}`, () => {
     const { steps, details } = check(schema);
     assert.deepEqual(details, []);
     assert.ok(steps >= least, `${steps} steps`);
   });
 
-test("work grows with the size of a definition, not with its square", () => {
+test("validation time is linear in the size of a definition", () => {
   const stepsOf = (count: number): number => check(many(count, () => ({ ...text, ...rules("true") }))).steps;
   assert.ok(stepsOf(400) < 2.2 * stepsOf(200));
 });
 
-test("rules of a schema with something wrong in it or below are not looked at", () => {
+test("rules of a schema with an error in it or below are not checked", () => {
   const { details } = check({
     ...many(1, () => ({ ...text, ...rules("") })),
     ...rules("nobody.knows"),
@@ -67,7 +67,7 @@ test("rules of a schema with something wrong in it or below are not looked at", 
 
 const values: readonly [name: string, property: SchemaProps, details: string[]][] = [
   [
-    "a type that may only be said as nullable",
+    "a null type, which must be declared as nullable",
     { type: "null" },
     [
       ".type: Unsupported value",
@@ -85,30 +85,30 @@ const values: readonly [name: string, property: SchemaProps, details: string[]][
     ['.default.[0]: Invalid value: "integer": [0] in body must be of type string: "integer"'],
   ],
   [
-    "a default that fits none of its alternatives",
+    "a default that matches no alternative",
     { type: "string", default: "a", allOf: [{ pattern: "^b" }] },
     [
       ".default: Invalid value: \"a\":  in body should match '^b'",
       '.default: Invalid value: "": "" must validate all the schemas (allOf). None validated',
     ],
   ],
-  ["whatever stands as a default of int-or-string, it is taken", { ...intOrString, default: [{}] }, []],
+  ["any default of int-or-string", { ...intOrString, default: [{}] }, []],
   [
-    "a default of int-or-string that its rules cannot look at",
+    "a default of int-or-string that its rules cannot evaluate",
     { ...intOrString, default: {}, ...rules("self == 1") },
     [
       '.default: Invalid value: "": invalid data, expected XIntOrString value to be either a string or integer',
     ],
   ],
   [
-    "a default with fields that nobody knows, as Go shows it",
+    "a default with unknown fields, as Go prints it",
     { type: "object", properties: {}, default: { b: [1.5] } },
     [
       '.default: Invalid value: map[string]interface {}{"b":[]interface {}{1.5}}: must not have unknown fields',
     ],
   ],
   [
-    "a default that holds an item twice",
+    "a default with a duplicate item",
     { type: "array", items: { type: "integer" }, uniqueItems: true, default: [4, 4] },
     [
       '.default: Invalid value: "":  in body shouldn\'t contain duplicates',
@@ -116,19 +116,19 @@ const values: readonly [name: string, property: SchemaProps, details: string[]][
     ],
   ],
   [
-    "in an alternative, that there are no other fields",
+    "additionalProperties in an alternative",
     { type: "object", not: { additionalProperties: false } },
     [".not.additionalProperties: Forbidden: must be undefined to be structural"],
   ],
   [
-    "a rule that does not compile, as Go shows it",
+    "a rule that does not compile, as Go prints it",
     { type: "string", maxLength: 3, ...rules("self.") },
     [
       '.x-orch-validations[0].rule: Invalid value: apiextensions.ValidationRule{Rule:"self.", Message:"", MessageExpression:""}: compilation failed: ',
     ],
   ],
   [
-    "a rule that gives no truth value, even if it can never run",
+    "a rule that is not boolean, even if it can never succeed",
     { type: "string", maxLength: 3, ...rules("timestamp('bad')", "timestamp('bad') == timestamp('bad')") },
     [
       `.x-orch-validations[0].rule: Invalid value: apiextensions.ValidationRule{Rule:"timestamp('bad')", Message:"", MessageExpression:""}: cel expression must evaluate to a bool`,
@@ -137,7 +137,7 @@ const values: readonly [name: string, property: SchemaProps, details: string[]][
   ],
 ];
 for (const [name, property, details] of values)
-  test(`what a schema may not say: ${name}`, () => {
+  test(`validation of a schema: ${name}`, () => {
     const schema = { type: "object", properties: { spec: { type: "object", properties: { a: property } } } };
     const { result } = counted(schemaErrors(schema, false, "spec", language));
     const found = result.map((error) => fieldErrorText(error));
@@ -149,10 +149,10 @@ for (const [name, property, details] of values)
   });
 
 const laterFields: readonly [name: string, rule: SchemaProps, fields: string[]][] = [
-  ["a reason that nobody knows", { rule: "true", reason: "x" }, ["FieldValueNotSupported reason"]],
-  ["a reason that is known", { rule: "true", reason: "FieldValueDuplicate" }, []],
-  ["a path to a field that is there", { rule: "true", fieldPath: ".p0" }, []],
-  ["a path to a field that is not", { rule: "true", fieldPath: ".p1" }, ["FieldValueInvalid fieldPath"]],
+  ["an unknown reason", { rule: "true", reason: "x" }, ["FieldValueNotSupported reason"]],
+  ["a known reason", { rule: "true", reason: "FieldValueDuplicate" }, []],
+  ["a path to an existing field", { rule: "true", fieldPath: ".p0" }, []],
+  ["a path to a missing field", { rule: "true", fieldPath: ".p1" }, ["FieldValueInvalid fieldPath"]],
   [
     "a path of spaces",
     { rule: "true", fieldPath: " " },
@@ -179,7 +179,7 @@ for (const [name, rule, fields] of laterFields)
     );
   });
 
-test("a default of the whole object says what kind it is of", () => {
+test("a default of the whole object includes its kind", () => {
   const schema = { type: "object", default: {} };
   const { result } = counted(schemaErrors(schema, false, "spec", language));
   const found = result.map(({ field, type }) => `${type} ${field}`);

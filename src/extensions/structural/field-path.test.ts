@@ -40,6 +40,6 @@ const cases: [path: string, shown: string | undefined][] = [
   [" ", undefined],
 ];
 for (const [path, shown] of cases)
-  test(`the path ${path} is ${shown === undefined ? "refused" : `shown as ${shown}`}`, () => {
+  test(`the path ${path} is ${shown === undefined ? "rejected" : `shown as ${shown}`}`, () => {
     assert.equal(fieldPathOf(path, schema), shown);
   });

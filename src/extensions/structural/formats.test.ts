@@ -29,14 +29,14 @@ const cases: [format: string, good: string[], bad: string[]][] = [
   ["password", ["", "anything"], []],
 ];
 for (const [format, good, bad] of cases) {
-  test(`texts of the format ${format}`, () => {
+  test(`valid and invalid values of the format ${format}`, () => {
     const check = formatCheck(format)!;
     for (const text of good) assert.ok(check(text), `${text} is one`);
     for (const text of bad) assert.ok(!check(text), `${text} is none`);
   });
 }
 
-test("formats that are not known are not checked", () => {
+test("unknown formats are not checked", () => {
   assert.equal(formatCheck("my-own"), undefined);
   assert.equal(formatCheck("int32"), undefined);
   assert.equal(formatCheck("constructor"), undefined);

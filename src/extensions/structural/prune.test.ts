@@ -19,19 +19,19 @@ const wrong: [name: string, value: object, message: string][] = [
     'inner.metadata: Invalid value: map[string]interface {}{"namespace":5}: json: cannot unmarshal number into Go struct field ObjectMeta.namespace of type string',
   ],
   [
-    "metadata that is no object, wherever it stands",
+    "metadata that is not an object, at any location",
     { list: [{}, { inner: { metadata: "m" } }] },
     'list[1].inner.metadata: Invalid value: "m": json: cannot unmarshal string into Go value of type v1.ObjectMeta',
   ],
-  ["a kind that is no text", { inner: { kind: 5 } }, "inner.kind: Invalid value: 5: must be a string"],
+  ["a kind that is not a string", { inner: { kind: 5 } }, "inner.kind: Invalid value: 5: must be a string"],
 ];
 for (const [name, value, message] of wrong)
-  test(`${name} is told with its path`, () => {
+  test(`${name} is reported with its path`, () => {
     const walk = { own: false, keys: 0, depthLeft: 100, unknown: false, numbers: false };
     assert.throws(() => pruneValue(value, schema, "", walk), { name: "DecodeError", message });
   });
 
-test("null is embedded metadata that says nothing", () => {
+test("null is accepted as empty embedded metadata", () => {
   const walk = { own: false, keys: 0, depthLeft: 100, unknown: false, numbers: false };
   assert.deepEqual(pruneValue({ inner: { metadata: null } }, schema, "", walk), { inner: { metadata: {} } });
 });
@@ -40,7 +40,11 @@ const known = { apiVersion: "v1", kind: "K", metadata: { name: "n" } };
 const given = { ...known, metadata: { name: "n", other: "o" } };
 const defaults: [name: string, inner: object, value: object][] = [
   ["the object", { ...embedded, default: given }, {}],
-  ["what holds the object", { type: "object", properties: { deep: embedded }, default: { deep: given } }, {}],
+  [
+    "the value that contains the object",
+    { type: "object", properties: { deep: embedded }, default: { deep: given } },
+    {},
+  ],
   [
     "metadata",
     { ...embedded, properties: { metadata: { type: "object", default: given.metadata } } },
@@ -61,7 +65,7 @@ const defaults: [name: string, inner: object, value: object][] = [
   ],
 ];
 for (const [name, inner, value] of defaults)
-  test(`a default of ${name} gives embedded metadata only the fields that metadata has`, () => {
+  test(`a default of ${name} sets only known fields of embedded metadata`, () => {
     const filled = structuredClone(value) as { inner: { deep?: object } };
     applyStructuralDefaults(filled, schemaOf({ inner }));
     assert.deepEqual(filled.inner.deep ?? filled.inner, known);

@@ -19,7 +19,7 @@ export class EmbeddedError extends DecodeError {
 }
 
 /** Reports whether paths below are needed because a finding might refer to them. */
-const tellsPaths = (schema: Structural | undefined, walk: OpenWalk): boolean =>
+const needsPaths = (schema: Structural | undefined, walk: OpenWalk): boolean =>
   walk.unknownPaths !== undefined || (schema !== undefined && (schema.embedded || schema.hasEmbedded));
 
 /** Reports whether the keys are in the order in which they are written. */
@@ -90,7 +90,7 @@ function pruneList(
     const items = schema?.items;
     // Below a list that preserves unknown fields, pruning resumes only if its items have a schema.
     const inner = items ? items.preserveUnknown || keep : keep;
-    const kept = prune(given, items, tellsPaths(items, walk) ? `${path}[${i}]` : path, walk, inner);
+    const kept = prune(given, items, needsPaths(items, walk) ? `${path}[${i}]` : path, walk, inner);
     if (kept !== given) {
       if (target === value && !walk.own) target = value.slice();
       target[i] = kept;
@@ -125,7 +125,7 @@ function pruneObject(
             ? prune(
                 given,
                 of,
-                tellsPaths(of, walk) ? below(path, key) : path,
+                needsPaths(of, walk) ? below(path, key) : path,
                 walk,
                 of?.preserveUnknown ?? false,
               )

@@ -5,7 +5,7 @@ import { publishedObject } from "./published.ts";
 import { structuralOf } from "./structural.ts";
 
 for (const version of ["v2", "v3"] as const)
-  test(`what every object has is published in ${version} with the words that clients look for`, () => {
+  test(`the common fields are published in ${version} with the words that clients look for`, () => {
     const schema = structuralOf({ type: "object", description: "Something." }, dialects.kubernetes);
     const { properties } = publishedObject(schema, {
       dialect: dialects.kubernetes,

@@ -23,28 +23,28 @@ function told(schema: SchemaProps, value: unknown, old?: unknown): string[] {
 const number = { type: "integer" };
 const cases: [name: string, schema: SchemaProps, value: unknown, old: unknown, says: string[]][] = [
   [
-    "a rule that holds says nothing",
+    "a satisfied rule reports nothing",
     object({ a: { ...number, ...rules({ rule: "self > 1" }) } }),
     { a: 2 },
     undefined,
     [],
   ],
   [
-    "a rule that fails says its message",
+    "a failed rule reports its message",
     object({ a: { ...number, ...rules({ rule: "self > 1", message: " too small " }) } }),
     { a: 1 },
     undefined,
     ["a: too small"],
   ],
   [
-    "without a message it says itself",
+    "a failed rule without a message reports its expression",
     object({ a: number }, rules({ rule: "self.a > 1" })),
     { a: 1 },
     undefined,
     ["<nil>: failed rule: self.a > 1"],
   ],
   [
-    "a message may be made from the value",
+    "a message may be computed from the value",
     object({ a: number }, rules({ rule: "self.a > 1", messageExpression: '"not " + string(self.a)' })),
     { a: 1 },
     undefined,
@@ -60,21 +60,21 @@ const cases: [name: string, schema: SchemaProps, value: unknown, old: unknown, s
     ["l[1]: m"],
   ],
   [
-    "without an old value nothing is compared",
+    "transition rules are skipped without an old value",
     object({ a: number }, rules({ rule: "self.a >= oldSelf.a" })),
     { a: 1 },
     undefined,
     [],
   ],
   [
-    "a change is compared with what was there",
+    "transition rules compare with the old value",
     object({ a: number }, rules({ rule: "self.a >= oldSelf.a", message: "m" })),
     { a: 1 },
     { a: 2 },
     ["<nil>: m"],
   ],
   [
-    "items of a keyed list are compared by their keys",
+    "items of a keyed list are matched with old ones by their keys",
     object({
       l: {
         type: "array",
@@ -102,7 +102,7 @@ const cases: [name: string, schema: SchemaProps, value: unknown, old: unknown, s
     ["l[1]: fixed"],
   ],
   [
-    "an error in a rule is a finding",
+    "an evaluation error is reported",
     object({ a: number }, rules({ rule: "1 / self.a > 0" })),
     { a: 0 },
     undefined,
@@ -114,12 +114,12 @@ for (const [name, schema, value, old, says] of cases)
 
 const reasons: [name: string, rule: Record<string, string | boolean>, says: object][] = [
   [
-    "a reason says what the error is called",
+    "a reason determines the type of the error",
     { rule: "self.a > 1", message: "m", reason: "FieldValueForbidden" },
     { type: "FieldValueForbidden", field: "spec", detail: "m" },
   ],
   [
-    "a missing value has no value to show",
+    "a required error shows no value",
     { rule: "self.a > 1", message: "m", reason: "FieldValueRequired" },
     { type: "FieldValueRequired", field: "spec", detail: "m" },
   ],
@@ -129,7 +129,7 @@ const reasons: [name: string, rule: Record<string, string | boolean>, says: obje
     { type: "FieldValueDuplicate", field: "spec", value: "object", detail: "" },
   ],
   [
-    "a path says which field below is wrong",
+    "a field path determines the field of the error",
     { rule: "self.a > 1", message: "m", fieldPath: ".a" },
     { type: "FieldValueInvalid", field: "spec.a", value: "object", detail: "m" },
   ],
@@ -147,13 +147,13 @@ const optional = {
   optionalOldSelf: true,
 };
 const transitions: [name: string, old: unknown, ratcheting: boolean, says: number][] = [
-  ["with ratcheting it is asked without an old value", undefined, true, 1],
-  ["without ratcheting it is not", undefined, false, 0],
-  ["it compares with an old value", { a: 3 }, false, 1],
-  ["it is content with a smaller old value", { a: 1 }, true, 0],
+  ["is evaluated without an old value with ratcheting", undefined, true, 1],
+  ["is not evaluated without an old value without ratcheting", undefined, false, 0],
+  ["compares with an old value", { a: 3 }, false, 1],
+  ["accepts a smaller old value", { a: 1 }, true, 0],
 ];
 for (const [name, old, ratcheting, says] of transitions)
-  test(`of a rule whose old value is optional: ${name}`, () => {
+  test(`a rule with an optional old value ${name}`, () => {
     const map = { type: "object", additionalProperties: number };
     const schema = structuralOf(object({ spec: { ...map, maxProperties: 2, ...rules(optional) } }), dialect);
     const set = finishSteps(ruleSet(schema, true, { dialect, release: 29 }))!;
@@ -165,14 +165,14 @@ for (const [name, old, ratcheting, says] of transitions)
     );
   });
 
-test("a schema without rules has none to run", () => {
+test("a schema without rules compiles to nothing", () => {
   assert.equal(
     finishSteps(ruleSet(structuralOf(object({ a: number }), dialect), true, { dialect, release: 27 })),
     undefined,
   );
 });
 
-test("an observer is told of each compilation and each judgement", () => {
+test("an observer receives each compilation and each evaluation", () => {
   const heard: string[] = [];
   const observer = { compiled: () => heard.push("compiled"), evaluated: () => heard.push("evaluated") };
   const schema = structuralOf(object({ a: number }, rules({ rule: "self.a > 0" })), dialect);
@@ -181,7 +181,7 @@ test("an observer is told of each compilation and each judgement", () => {
   assert.deepEqual(heard, ["compiled", "evaluated", "evaluated"]);
 });
 
-test("rules together may not cost more than one object is worth", () => {
+test("the total cost of the rules for one object is limited", () => {
   const rule = "self.all(x, self.all(y, x == y || true))";
   const schema = object({
     l: {

@@ -10,7 +10,7 @@ import {
   compileSteps,
   environment,
   escapeName,
-  mostRequestBytes,
+  maxRequestBytes,
   optionalOf,
   optionalType,
   schemaTypeSteps,
@@ -27,7 +27,7 @@ import { type Structural, type ValidationRule, isObject } from "./structural.ts"
 /** Cost limit of a single rule, and of all rules for one object. */
 const ruleLimit = 1_000_000;
 const objectBudget = 10_000_000;
-const longestMessageBytes = 5 * 1024;
+const maxMessageBytes = 5 * 1024;
 
 export interface CompiledRule {
   readonly rule: ValidationRule;
@@ -114,7 +114,7 @@ export function* compileRules(
 ): Steps<readonly CompiledRule[]> {
   const env = environmentOf(language);
   const sizes = sizesOf(type);
-  const maxCardinality = Math.floor(mostRequestBytes / (type.minSize + 1));
+  const maxCardinality = Math.floor(maxRequestBytes / (type.minSize + 1));
   const compiled: CompiledRule[] = [];
   for (const rule of schema.rules) compiled.push(yield* compileRule(rule));
   return compiled;
@@ -206,9 +206,9 @@ export function* ruleSet(
       errors: function* (value, old, path, ratcheting = false) {
         const same = ratcheting ? comparison() : () => false;
         const state: State = { errors: [], budget: objectBudget, same, ratcheting };
-        const asked = performance.now();
+        const started = performance.now();
         yield* run(tree, { value, old, path, kept: false }, state);
-        observer?.evaluated(secondsSince(asked));
+        observer?.evaluated(secondsSince(started));
         return state.errors;
       },
     }
@@ -298,8 +298,8 @@ function* runRules(tree: RuleTree, { value, old, path, kept }: Place, state: Sta
     const { rule, program, error, transition } = compiled;
     const optional = rule.optionalOldSelf === true;
     if (error !== undefined) say(`rule compile error: ${error}`);
-    const unasked = transition ? old === undefined && !(optional && state.ratcheting) : kept;
-    if (!program || unasked) continue;
+    const skipped = transition ? old === undefined && !(optional && state.ratcheting) : kept;
+    if (!program || skipped) continue;
     const outcome = evaluated(program, optional ? withOptionalOld(bindings, old) : bindings, transition);
     yield;
     state.budget -= outcome.cost;
@@ -391,5 +391,5 @@ function messageOf(compiled: CompiledRule, bindings: RuleBindings, withOld: bool
     return `no further validation rules will be run due to call cost exceeds limit for messageExpression: "${rule.messageExpression}"`;
   }
   const text = typeof outcome.value === "string" ? outcome.value.trim() : "";
-  return text === "" || text.includes("\n") || Buffer.byteLength(text) > longestMessageBytes ? usual : text;
+  return text === "" || text.includes("\n") || Buffer.byteLength(text) > maxMessageBytes ? usual : text;
 }

@@ -12,15 +12,15 @@ const check = (schema: SchemaProps, value: unknown): string[] =>
   valueErrors(compileValues(schema, { dialect: dialects.orch }), value, "").map(fieldErrorText);
 
 const cases: [name: string, schema: SchemaProps, value: unknown, errors: string[]][] = [
-  ["a large integer that is listed", { type: "integer", enum: [1, large] }, large, []],
+  ["a large integer in an enum", { type: "integer", enum: [1, large] }, large, []],
   [
-    "one that is not, beside a large one that is",
+    "an integer that is not in an enum with a large one",
     { type: "integer", enum: [1, large] },
     2,
     [': Unsupported value: 2: supported values: "1", "9007199254740993"'],
   ],
   [
-    "an integer above a bound that is none",
+    "an integer above a fractional maximum",
     { type: "integer", maximum: 10.5 },
     11,
     [": Invalid value: 11:  in body should be less than or equal to 10"],
@@ -32,19 +32,19 @@ const cases: [name: string, schema: SchemaProps, value: unknown, errors: string[
     [": Invalid value: 10.75:  in body should be less than or equal to 10.5"],
   ],
   [
-    "a number that no integer of 64 bits holds",
+    "a number beyond 64-bit integers",
     { type: "number", maximum: 100, multipleOf: 0.5 },
     1e20,
     [": Invalid value: 1e+20:  in body should be less than or equal to 100"],
   ],
   [
-    "an integer below a bound that is none",
+    "an integer below a fractional minimum",
     { type: "integer", minimum: 1.5, exclusiveMinimum: true },
     1,
     [": Invalid value: 1:  in body should be greater than 1"],
   ],
   [
-    "something else where the schema has a format",
+    "a value of another type where the schema has a format",
     { type: "string", format: "hostname" },
     { a: 1 },
     [': Invalid value: "":  in body must be of type hostname: ""'],
@@ -56,7 +56,7 @@ const cases: [name: string, schema: SchemaProps, value: unknown, errors: string[
     [': Invalid value: "int64":  in body must be of type hostname: "int64"'],
   ],
   [
-    "an empty text that may not have any length",
+    "an empty string with a negative maximum length",
     { type: "string", maxLength: -1 },
     "",
     [": Too long: value is too long"],
@@ -68,16 +68,16 @@ const cases: [name: string, schema: SchemaProps, value: unknown, errors: string[
     ['a: Invalid value: "integer": .a in body must be of type string: "integer"'],
   ],
   [
-    "a property of an object that has none",
+    "a property of an object that allows none",
     { type: "object", additionalProperties: false },
     { a: 1 },
     [': Invalid value: "a": .a in body is a forbidden property'],
   ],
 ];
 for (const [name, schema, value, errors] of cases)
-  test(`a value is checked: ${name}`, () => assert.deepEqual(check(schema, value), errors));
+  test(`validation of ${name}`, () => assert.deepEqual(check(schema, value), errors));
 
-test("lists with large integers in keys or items hold each once", () => {
+test("duplicates are found among large integers in list keys and items", () => {
   const items = { type: "object", properties: { k: { type: "integer" } } };
   const list = (more: SchemaProps): SchemaProps => ({ type: "array", items, ...more });
   const twice = [{ k: large }, { k: large }];

@@ -118,8 +118,10 @@ function checkType(props: SchemaProps, { dialect, anyIntOrString }: Reading): Va
     // A known format replaces the type check for strings and lists.
     if (format && !numeric && (given === "string" || given === "array")) return;
     if (types.includes(given) || (given === "integer" && types.includes("number"))) return;
-    const told = format && given !== "string" && given !== "array";
-    found.errors.push(told ? mustBe(path, [named], formats[given] ?? "") : mustBe(path, types, given));
+    const reportFormat = format && given !== "string" && given !== "array";
+    found.errors.push(
+      reportFormat ? mustBe(path, [named], formats[given] ?? "") : mustBe(path, types, given),
+    );
   };
 }
 

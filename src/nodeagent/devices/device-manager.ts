@@ -1,6 +1,6 @@
 // The device manager: chooses devices when a pod is admitted, allocates them from the plug-in before the pod
 // starts, and records them in a checkpoint in the kubelet's format.
-import { type Container, type Pod, isSidecar, mostAtOnce, numbers } from "#api";
+import { type Container, type Pod, isSidecar, peakUsage, numbers } from "#api";
 import { type Clock, type Log, parseQuantity, quantityValue } from "#base";
 import { grpcErrorText } from "../errors.ts";
 import type {
@@ -243,7 +243,7 @@ export async function deviceManager(options: DeviceManagerOptions): Promise<Devi
         wantsOf(container).map(([resource]) => resource),
       ),
     );
-    return [...wanted].map((resource) => [resource, mostAtOnce(pod.spec, sizeOf(resource), numbers)]);
+    return [...wanted].map((resource) => [resource, peakUsage(pod.spec, sizeOf(resource), numbers)]);
   }
 
   function hintsFor(

@@ -1,6 +1,6 @@
 // Detects pods that exceed a limit of local storage: that of an emptyDir volume, of all containers together,
 // or of one container.
-import { type Pod, mostAtOnce, runningContainers } from "#api";
+import { type Pod, peakUsage, runningContainers } from "#api";
 import {
   type Quantity,
   addQuantity,
@@ -45,7 +45,7 @@ function emptyDirExcess(pod: Pod, { volumes }: PodUsage): Excess | undefined {
  * limit.
  */
 const podLimit = (pod: Pod): Quantity | undefined =>
-  mostAtOnce<Quantity | undefined>(
+  peakUsage<Quantity | undefined>(
     pod.spec,
     ({ resources }) => {
       const limit = resources?.limits?.[storage];

@@ -1,6 +1,6 @@
 // The static CPU policy: containers of Guaranteed pods that request whole CPUs get them exclusively, all
 // others share the rest. Pure: functions from state to state.
-import { type Container, type Pod, isSidecar, mostAtOnce, numbers } from "#api";
+import { type Container, type Pod, isSidecar, peakUsage, numbers } from "#api";
 import { parseQuantity, quantityMilliValue } from "#base";
 import { qosClass } from "../plan/qos.ts";
 import { containersOf, initContainersOf, uidOf } from "../pod.ts";
@@ -166,7 +166,7 @@ export function exclusiveCpus(pod: Pod, { resources }: Container): number {
 }
 
 const podExclusiveCpus = (pod: Pod): number =>
-  mostAtOnce(pod.spec, (container) => exclusiveCpus(pod, container), numbers);
+  peakUsage(pod.spec, (container) => exclusiveCpus(pod, container), numbers);
 
 function assigned(before: CpuAssignments, podUid: string, container: string, cpus: CpuSet): CpuAssignments {
   return new Map(before).set(podUid, new Map(before.get(podUid)).set(container, cpus));

@@ -1,6 +1,6 @@
 // The static memory policy: containers of Guaranteed pods get their memory and huge pages from as few NUMA
 // nodes as possible. Pure: functions from state to state.
-import { type Container, type Pod, isSidecar, mostAtOnce, numbers, runningContainers } from "#api";
+import { type Container, type Pod, isSidecar, peakUsage, numbers, runningContainers } from "#api";
 import { formatQuantity, parseQuantity, quantityOf, quantityValue } from "#base";
 import { qosClass } from "../plan/qos.ts";
 import { initContainersOf, uidOf } from "../pod.ts";
@@ -151,7 +151,7 @@ function podRequestedMemory(pod: Pod): Sizes {
   const types = new Set(
     runningContainers(pod.spec).flatMap((container) => [...requestedMemory(container).keys()]),
   );
-  return new Map([...types].map((type) => [type, mostAtOnce(pod.spec, sizeOf(type), numbers)]));
+  return new Map([...types].map((type) => [type, peakUsage(pod.spec, sizeOf(type), numbers)]));
 }
 
 function byType(wanted: Sizes, hints: readonly TopologyHint[]): Record<string, readonly TopologyHint[]> {

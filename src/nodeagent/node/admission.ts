@@ -1,5 +1,5 @@
 // Node admission of pods. The first failing check determines the reason in the pod status.
-import { type Pod, type Taint, tolerates, wantsNode } from "#api";
+import { type Pod, type Taint, tolerates, podMatchesNode } from "#api";
 import type { Dialect } from "#dialect";
 import { qualifiedNameProblems } from "#schema";
 import { everyContainerOf, isCritical, isStatic } from "../pod.ts";
@@ -90,7 +90,7 @@ export function podAdmission(options: AdmissionOptions): PodAdmission {
           `Node didn't have enough resource: ${resource}, requested: ${requested}, used: ${used}, capacity: ${capacity}`,
         );
       }
-      if (!wantsNode(pod.spec, { name: nodeName, labels })) return no("NodeAffinity");
+      if (!podMatchesNode(pod.spec, { name: nodeName, labels })) return no("NodeAffinity");
       if (pod.spec.nodeName && pod.spec.nodeName !== nodeName) return no("NodeName");
       if (portsCollide(pod, others)) return no("NodePorts");
       if (

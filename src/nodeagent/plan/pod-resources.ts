@@ -1,6 +1,6 @@
 // The maximum resources a pod's containers request at one time. Amounts are integers: CPU in millicores,
 // everything else in units.
-import { type Container, type Pod, mostAtOnce, numbers } from "#api";
+import { type Container, type Pod, peakUsage, numbers } from "#api";
 import { parseQuantity, quantityMilliValue, quantityValue } from "#base";
 import { containersOf, initContainersOf } from "../pod.ts";
 
@@ -15,7 +15,7 @@ export const containerResource = ({ resources }: Container, kind: ResourceKind, 
   resourceAmount(name, resources?.[kind]?.[name]);
 
 export const podResource = (pod: Pod, kind: ResourceKind, name: string): number =>
-  mostAtOnce(pod.spec, (container) => containerResource(container, kind, name), numbers);
+  peakUsage(pod.spec, (container) => containerResource(container, kind, name), numbers);
 
 /** Returns the pod overhead: the cost of running the pod in addition to its containers. */
 export const podOverhead = (pod: Pod, name: string): number =>

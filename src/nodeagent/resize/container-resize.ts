@@ -1,6 +1,6 @@
 // Determines how to resize a running container: not at all, by a runtime call, or by a restart. Pure. Amounts
 // are compared in kernel units, so that one millicore more may be no change.
-import { type Container, type ContainerStatus, sameAmounts } from "#api";
+import { type Container, type ContainerStatus, equalResources } from "#api";
 import type { ObservedContainer } from "../containers/observed.ts";
 import { type CpuSettings, containerAmounts, quotaOf, sharesOf } from "../plan/amounts.ts";
 import { resourceAmount } from "../plan/pod-resources.ts";
@@ -44,7 +44,7 @@ export function containerResize(
   // The resize must have been accepted, and the status must belong to this container, not its predecessor.
   if (found.state !== "running" || !status?.state.running || !status.resources) return none;
   if (!status.containerID?.endsWith(found.id)) return none;
-  if (!sameAmounts(container.resources?.requests, allocated ?? undefined)) return none;
+  if (!equalResources(container.resources?.requests, allocated ?? undefined)) return none;
   const desired = sizeOf(container);
   const current = { ...sizeFrom(status.resources), ...found.size };
   const memory = changeOf(current.memoryLimit, desired.memoryLimit);

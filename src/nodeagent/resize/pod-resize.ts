@@ -6,7 +6,7 @@ import {
   type Pod,
   type PodStatus,
   type ResizeStatus,
-  sameAmounts,
+  equalResources,
 } from "#api";
 import { formatQuantity, quantityOf } from "#base";
 import { containerHash } from "../containers/hash.ts";
@@ -118,7 +118,10 @@ export function podResize(options: PodResizeOptions): PodResize {
         const told = containerStatuses?.find((each) => each.name === name)?.resources;
         return (
           told !== undefined &&
-          !(sameAmounts(resources?.requests, told.requests) && sameAmounts(resources?.limits, told.limits))
+          !(
+            equalResources(resources?.requests, told.requests) &&
+            equalResources(resources?.limits, told.limits)
+          )
         );
       });
       if (!differs) allocations.decide(uidOf(pod), undefined);
@@ -134,7 +137,7 @@ export function podResize(options: PodResizeOptions): PodResize {
       if (!requests || Object.keys(requests).length === 0) continue;
       const allocated = allocatedOf(pod, name);
       if (!allocated || Object.keys(allocated).length !== Object.keys(requests).length) return false;
-      if (!sameAmounts(requests, allocated)) return true;
+      if (!equalResources(requests, allocated)) return true;
     }
     return false;
   }

@@ -1,5 +1,5 @@
 // Resolves a claim to its bound volume, with the checks that keep a pod from using another's data.
-import { PersistentVolume, PersistentVolumeClaim, type Pod, wantsNode } from "#api";
+import { PersistentVolume, PersistentVolumeClaim, type Pod, podMatchesNode } from "#api";
 import { ApiError } from "#base";
 import type { ApiClient, ResourceKind } from "#client";
 import { namespaceOf, uidOf } from "../pod.ts";
@@ -78,7 +78,7 @@ export async function boundVolume(
     const asking = {
       affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } },
     };
-    if (!wantsNode(asking, { name: node.name, labels: node.labels() }))
+    if (!podMatchesNode(asking, { name: node.name, labels: node.labels() }))
       throw new Error(`PersistentVolume ${name} is not for this node: its node affinity does not match`);
   }
   const mode = volume.spec?.volumeMode ?? "Filesystem";

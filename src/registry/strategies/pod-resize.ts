@@ -1,6 +1,6 @@
 // In-place resize of containers (InPlacePodVerticalScaling): defaults, validation of a change, and the
 // proposed status that the node answers.
-import { type Container, type Pod, type PodSpec, resizable, sameAmounts } from "#api";
+import { type Container, type Pod, type PodSpec, resizable, equalResources } from "#api";
 
 type Amounts = Readonly<Record<string, string>> | undefined;
 
@@ -27,13 +27,13 @@ export function proposeResize(pod: Pod, old: Pod): void {
     const before = old.spec.containers?.[position]?.resources;
     if (!resources.requests || !before || sameResources(resources, before)) return false;
     const status = pod.status.containerStatuses?.find((each) => each.name === name);
-    return status !== undefined && !sameAmounts(resources.requests, status.allocatedResources);
+    return status !== undefined && !equalResources(resources.requests, status.allocatedResources);
   });
   if (proposed) pod.status = { ...pod.status, resize: "Proposed" };
 }
 
 const sameResources = (one: Container["resources"], other: Container["resources"]): boolean =>
-  sameAmounts(one.limits, other.limits) && sameAmounts(one.requests, other.requests);
+  equalResources(one.limits, other.limits) && equalResources(one.requests, other.requests);
 
 /** Returns the container with the old CPU and memory resources: any remaining difference is not allowed. */
 export function unresized(container: Container, old: Container): Container {

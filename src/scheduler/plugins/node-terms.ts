@@ -1,5 +1,5 @@
 // Matching of node selector terms, as used by preferences and volumes.
-import { type NodeSelectorTerm, wantsNode } from "#api";
+import { type NodeSelectorTerm, podMatchesNode } from "#api";
 
 export interface LabelledNode {
   readonly name: string;
@@ -11,7 +11,7 @@ export const matchesSelectorTerm = (term: NodeSelectorTerm, node: LabelledNode):
   matchesTerms([term], node);
 
 export const matchesTerms = (terms: readonly NodeSelectorTerm[], node: LabelledNode): boolean =>
-  wantsNode(
+  podMatchesNode(
     {
       affinity: {
         nodeAffinity: {

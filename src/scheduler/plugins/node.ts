@@ -1,5 +1,5 @@
 // Plugins that depend on the node alone: its name, taints, labels, ports and images.
-import { type NodeAffinity, type Taint, type Toleration, tolerates, wantsNode } from "#api";
+import { type NodeAffinity, type Taint, type Toleration, tolerates, podMatchesNode } from "#api";
 import { type PodView, type Plugin, type NodeRejection, maxScore, normalizeByMax } from "../framework.ts";
 import type { SeenPod } from "../node-info.ts";
 import { collide, useOf } from "../requests.ts";
@@ -87,7 +87,7 @@ export const nodeAffinity = (added?: NodeAffinity): Plugin => ({
       filter: ({ name, labels }) => {
         if (enforced && !matchesTerms(enforced.nodeSelectorTerms ?? [], { name, labels }))
           return rejection("NodeAffinity", "node(s) didn't match scheduler-enforced node affinity", true);
-        return wantsNode(spec, { name, labels })
+        return podMatchesNode(spec, { name, labels })
           ? undefined
           : rejection("NodeAffinity", "node(s) didn't match Pod's node affinity/selector", true);
       },

@@ -1,6 +1,6 @@
 // Topology spread constraints: limit how unevenly matching pods are distributed over zones, hosts or other
 // domains.
-import { type TopologySpreadConstraint, tolerates, wantsNode } from "#api";
+import { type TopologySpreadConstraint, tolerates, podMatchesNode } from "#api";
 import { type Plugin, type PodView, type Scorer, type Snapshot, maxScore } from "../framework.ts";
 import type { NodeInfo, SeenPod } from "../node-info.ts";
 import { selectsLabels } from "./inter-pod-affinity.ts";
@@ -57,7 +57,7 @@ function takesPart(
   pod: SeenPod,
   { name, labels, node }: NodeInfo,
 ): boolean {
-  if (honorsAffinity && !wantsNode(pod.spec, { name, labels })) return false;
+  if (honorsAffinity && !podMatchesNode(pod.spec, { name, labels })) return false;
   return (
     !honorsTaints ||
     (node.spec.taints ?? []).every(

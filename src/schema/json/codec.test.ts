@@ -68,14 +68,14 @@ const read = (text: string): Record<string, unknown> =>
   decodeJson(Thing, doc(text && `${text},`)).value.spec as never;
 
 const values: [name: string, text: string, spec: Record<string, unknown>][] = [
-  ["nothing is nothing", "", {}],
+  ["an empty document decodes to nothing", "", {}],
   ["null is the zero value", '"count":null,"on":null,"args":null,"limits":null,"size":null,"seen":null,"path":null', {}],
   ["zero is dropped where zero and unset are the same", '"path":"","count":0,"share":0,"on":false,"args":[],"limits":{}', {}],
   ["zero is kept behind a pointer", '"size":0,"maybe":false', { size: 0, maybe: false }],
-  ["an empty message that is given stays", '"inner":{"number":1,"target":0}', { inner: { number: 1, target: 0 } }],
+  ["an explicit empty message is kept", '"inner":{"number":1,"target":0}', { inner: { number: 1, target: 0 } }],
   ["missing required fields are filled in", '"inner":{}', { inner: { number: 0, target: 0 } }],
   ["a port is a number or a name", '"inner":{"number":1,"target":"http"}', { inner: { number: 1, target: "http" } }],
-  ["a port that is null is zero", '"inner":{"number":1,"target":null}', { inner: { number: 1, target: 0 } }],
+  ["a null port is zero", '"inner":{"number":1,"target":null}', { inner: { number: 1, target: 0 } }],
   ["quantities become canonical, given as text or as numbers", '"limits":{"a":"1.5","b":2,"c":0.5,"d":1e3," e":" 1Gi "}', { limits: { a: "1500m", b: "2", c: "500m", d: "1e3", " e": "1Gi" } }],
   ["bytes become canonical base64", '"data":{"a":"QQ==","b":"QR==","c":"","d":[65,66],"e":"QUJD\\nREVG"}', { data: { a: "QQ==", b: "QQ==", c: "", d: "QUI=", e: "QUJDREVG" } }],
   ["micro times become UTC", '"seen":"2020-01-01T01:00:00.000001+01:00"', { seen: "2020-01-01T00:00:00.000001Z" }],
@@ -83,12 +83,12 @@ const values: [name: string, text: string, spec: Record<string, unknown>][] = [
   ["integers beyond 2^53 are exact", '"size":9223372036854775807,"ids":[-9223372036854775808,1]', { size: 9223372036854775807n, ids: [-9223372036854775808n, 1] }],
   ["sixteen digits that a double holds are a number", '"size":9007199254740991', { size: 9007199254740991 }],
   ["doubles are doubles", '"share":1.5e3', { share: 1500 }],
-  ["any JSON goes where any may", '"any":[1,{"a":null}],"managed":{"f:a":{}}', { any: [1, { a: null }], managed: { "f:a": {} } }],
-  ["a schema, a boolean in its place, a list, or names", '"tree":{"children":{"a":{}},"either":true,"some":[{}],"names":["x"]}', { tree: { children: { a: {} }, either: true, some: [{}], names: ["x"] } }],
-  ["schemas in all places", '"tree":{"either":{"either":false},"some":{"names":{}}}', { tree: { either: { either: false }, some: { names: {} } } }],
-  ["what is neither a schema nor a list where both may stand is nothing", '"tree":{"some":"x","names":1}', { tree: {} }],
-  ["escapes and halves of surrogate pairs", '"path":"\\u00e9\\ud83d\\ude00\\ud83d!"', { path: "é😀\ufffd!" }],
-  ["an entry of a list or map that is null is zero", '"args":["a",null],"data":{"a":null}', { args: ["a", ""], data: { a: null } }],
+  ["any JSON is accepted by fields of any type", '"any":[1,{"a":null}],"managed":{"f:a":{}}', { any: [1, { a: null }], managed: { "f:a": {} } }],
+  ["a schema, a boolean, a list of schemas, or names", '"tree":{"children":{"a":{}},"either":true,"some":[{}],"names":["x"]}', { tree: { children: { a: {} }, either: true, some: [{}], names: ["x"] } }],
+  ["schemas in all members of unions", '"tree":{"either":{"either":false},"some":{"names":{}}}', { tree: { either: { either: false }, some: { names: {} } } }],
+  ["a value that is neither a schema nor a list is dropped where both are allowed", '"tree":{"some":"x","names":1}', { tree: {} }],
+  ["escapes and unpaired surrogates", '"path":"\\u00e9\\ud83d\\ude00\\ud83d!"', { path: "é😀\ufffd!" }],
+  ["a null list item or map value is zero", '"args":["a",null],"data":{"a":null}', { args: ["a", ""], data: { a: null } }],
 ]; // prettier-ignore
 for (const [name, text, expected] of values)
   test(name, () => {
@@ -155,10 +155,10 @@ const broken: [text: string, message: string][] = [
   ["\ufeff{}", "invalid character '\ufeff' looking for beginning of value"],
 ];
 for (const [text, expected] of broken)
-  test(`${JSON.stringify(text)} is no JSON`, () =>
+  test(`${JSON.stringify(text)} is not valid JSON`, () =>
     assert.throws(() => decodeJson(Thing, text), { name: "JsonSyntaxError", message: expected }));
 
-test("bytes that are no UTF-8 are refused", () => {
+test("invalid UTF-8 is rejected", () => {
   assert.throws(
     () => decodeJson(Thing, Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])),
     /invalid UTF-8/,
@@ -166,7 +166,7 @@ test("bytes that are no UTF-8 are refused", () => {
   assert.equal(decodeJson(Thing, Buffer.from('{"metadata":{"name":"é"}}')).value.metadata.name, "é");
 });
 
-test("a document nested too deep is refused wherever the depth is", () => {
+test("a document nested too deeply is rejected, wherever the nesting is", () => {
   const bomb = (before: string, after: string) => `${before}${"[".repeat(2000)}${"]".repeat(2000)}${after}`;
   for (const text of [
     bomb("", ""),
@@ -182,12 +182,12 @@ test("a document nested too deep is refused wherever the depth is", () => {
 });
 
 const strict: [name: string, text: string, sentences: string[]][] = [
-  ["unknown fields are reported where they are", '{"foo":1,"spec":{"ports":[{"bar":{}}],"Count":1}}', ['unknown field "foo"', 'unknown field "spec.ports[0].bar"', 'unknown field "spec.Count"']],
-  ["duplicate fields are reported where they are", '{"kind":"Thing","metadata":{"name":"a","name":"b","labels":{"x":"1","x":"2"}},"kind":"Thing"}', ['duplicate field "metadata.name"', 'duplicate field "metadata.labels.x"', 'duplicate field "kind"']],
-  ["both come in order of appearance, each once", '{"spec":{"a":1,"count":1,"count":2,"a":1},"metadata":{"z":1},"metadata":{"z":1}}', ['unknown field "spec.a"', 'duplicate field "spec.count"', 'unknown field "metadata.z"', 'duplicate field "metadata"']],
-  ["space before a colon hides nothing", '{"kind" :"Thing","kind":"Thing"}', ['duplicate field "kind"']],
-  ["inside raw objects nothing is reported", '{"spec":{"raw":{"a":1,"a":2},"any":{"b":1,"b":2},"managed":{"c":1,"c":1}}}', []],
-  ["a key with a quote is quoted in the sentence", '{"a\\"b":1}', ['unknown field "a\\"b"']],
+  ["unknown fields are reported with their path", '{"foo":1,"spec":{"ports":[{"bar":{}}],"Count":1}}', ['unknown field "foo"', 'unknown field "spec.ports[0].bar"', 'unknown field "spec.Count"']],
+  ["duplicate fields are reported with their path", '{"kind":"Thing","metadata":{"name":"a","name":"b","labels":{"x":"1","x":"2"}},"kind":"Thing"}', ['duplicate field "metadata.name"', 'duplicate field "metadata.labels.x"', 'duplicate field "kind"']],
+  ["unknown and duplicate fields are reported once, in order of appearance", '{"spec":{"a":1,"count":1,"count":2,"a":1},"metadata":{"z":1},"metadata":{"z":1}}', ['unknown field "spec.a"', 'duplicate field "spec.count"', 'unknown field "metadata.z"', 'duplicate field "metadata"']],
+  ["duplicates are found despite space before a colon", '{"kind" :"Thing","kind":"Thing"}', ['duplicate field "kind"']],
+  ["nothing inside raw objects is reported", '{"spec":{"raw":{"a":1,"a":2},"any":{"b":1,"b":2},"managed":{"c":1,"c":1}}}', []],
+  ["a key with a quote is escaped in the message", '{"a\\"b":1}', ['unknown field "a\\"b"']],
 ]; // prettier-ignore
 for (const [name, text, sentences] of strict) {
   test(name, () => {
@@ -201,12 +201,12 @@ for (const [name, text, sentences] of strict) {
   });
 }
 
-test("no more than a hundred findings are kept", () => {
+test("at most a hundred findings are reported", () => {
   const text = `{${Array.from({ length: 300 }, (_, i) => `"x${i}":1`).join(",")}}`;
   assert.equal(decodeJson(Thing, text).strict.length, 100);
 });
 
-test("objects that stand twice are read over each other, anything else is replaced", () => {
+test("duplicate objects are merged, any other duplicate replaces the value", () => {
   const { value } = decodeJson(
     Thing,
     '{"metadata":{"name":"a","labels":{"x":"1"}},"metadata":{"labels":{"y":"2"}},"spec":{"args":["a","b"],"args":["c"]}}',
@@ -215,7 +215,7 @@ test("objects that stand twice are read over each other, anything else is replac
   assert.deepEqual(value.spec?.args, ["c"]);
 });
 
-test("parsed data is decoded the same way and left as it is", () => {
+test("parsed data is decoded the same way and not modified", () => {
   const given = {
     spec: { count: 0, ports: [{ target: "a", number: 1 }], what: 1 },
     metadata: {},
@@ -235,7 +235,7 @@ test("parsed data is decoded the same way and left as it is", () => {
   assert.throws(() => fromJsonValue(Thing, "x"), { name: "DecodeError" });
 });
 
-test("data converted as Go converts it keeps the low bits of large integers", () => {
+test("data converted as by Go keeps the low bits of large integers", () => {
   const given = { spec: { count: 2147483648, ports: [{ number: -4294967297 }], reference: { number: 1 } } };
   const { value } = fromJsonValue(Thing, given, { truncates: true });
   assert.deepEqual([value.spec!.count, value.spec!.ports![0]!.number], [-2147483648, -1]);
@@ -244,7 +244,7 @@ test("data converted as Go converts it keeps the low bits of large integers", ()
   assert.throws(() => fromJsonValue(Thing, wide, { truncates: true }), { path: "spec.ports[0].target" });
 });
 
-test("an object in canonical form stays itself, down to its parts", () => {
+test("an object in canonical form is returned unchanged, including its parts", () => {
   const value = decodeJson(Thing, doc('"path":"p","limits":{"cpu":"1"},')).value;
   assert.equal(canonical(Thing, value), value);
   const changed = { ...value, metadata: { ...value.metadata, labels: {} } };
@@ -254,7 +254,7 @@ test("an object in canonical form stays itself, down to its parts", () => {
   assert.deepEqual(changed.metadata.labels, {});
 });
 
-test("canonical form drops what is undefined, unknown or zero, fills in what is required, and orders the keys", () => {
+test("canonical form drops undefined, unknown and zero fields, adds required ones, and orders the keys", () => {
   const loose = {
     spec: { on: false, count: undefined, ports: [] },
     metadata: { labels: { a: "b" }, name: "" },
@@ -288,13 +288,13 @@ const rawTexts: [given: string, printed?: string][] = [
   [`{"a":"<&>\u2028\u007f"}`],
 ];
 for (const [given, printed = given] of rawTexts)
-  test(`the raw object ${JSON.stringify(given)} prints as it was read`, () => {
+  test(`the raw object ${JSON.stringify(given)} is printed as it was parsed`, () => {
     const { value } = decodeJson(Thing, `{"spec":{"raw":${given}}}`);
     const text = encodeJson(Thing, value);
     assert.ok(text.includes(`"raw":${printed}`), text);
   });
 
-test("large integers and raw texts print as they were read", () => {
+test("large integers and raw objects are printed as they were parsed", () => {
   const text = doc('"size":9223372036854775807,"any":{"1":1.0,"0":1e2},').replace(
     '"raw":null',
     '"raw":{"b":1.50,"a":"\\/","2":[12345678901234567890]}',
@@ -309,19 +309,19 @@ test("large integers and raw texts print as they were read", () => {
   assert.ok(encodeJson(Thing, value).includes('"a":"changed"'));
 });
 
-test("the space between the tokens of a raw object is no part of its text", () => {
+test("whitespace between the tokens of a raw object is not part of its text", () => {
   const { value } = decodeJson(Thing, '{"spec":{"raw": { "a" : 1.0, "b":" x " } }}');
   assert.ok(encodeJson(Thing, value).includes('"raw":{"a":1.0,"b":" x "}'));
 });
 
-test("a name like a setter of every object is an ordinary key", () => {
+test("`__proto__` is an ordinary key", () => {
   const text = '{"kind":"Thing","metadata":{"made":null,"labels":{"__proto__":"x"}}}';
   assert.equal(encodeJson(Thing, decodeJson(Thing, text).value), text);
   const limits = decodeJson(Thing, '{"spec":{"limits":{"__proto__":"1.5"}}}').value.spec!.limits!;
   assert.deepEqual(Object.entries(limits), [["__proto__", "1500m"]]);
 });
 
-test("a zero time that is given is told from none while it is read, and written as null", () => {
+test("an explicit zero time is distinguished from an absent one when decoded, and encoded as null", () => {
   const zero = "0001-01-01T00:00:00.000000Z";
   for (const more of ["", ',"unknown":1']) {
     const { value } = decodeJson(Thing, `{"spec":{"seen":"${zero}"${more}}}`);
@@ -330,7 +330,7 @@ test("a zero time that is given is told from none while it is read, and written 
   }
 });
 
-test("data of no declared type keeps its integers and reports its duplicates", () => {
+test("untyped data keeps exact integers and reports duplicates", () => {
   const { value, duplicate } = parseJson(
     '{"a":9007199254740993,"b":{"c":1,"c":2},"d":[{"e":1,"e":1}],"f":1.5}',
   );
@@ -373,7 +373,7 @@ const things: fc.Arbitrary<unknown> = fc.record({
   ),
 });
 
-test("what is encoded decodes to the same, and encodes to the same text again", () => {
+test("an encoded object decodes to an equal object, which encodes to the same text", () => {
   fc.assert(
     fc.property(things, (thing) => {
       const whole = canonical(Thing, thing as Thing);
@@ -386,7 +386,7 @@ test("what is encoded decodes to the same, and encodes to the same text again", 
   );
 });
 
-test("the quick way and the careful way agree", () => {
+test("the fast and the careful decoder agree", () => {
   fc.assert(
     fc.property(things, (thing) => {
       const printed = stringifyJson(thing);
@@ -398,7 +398,7 @@ test("the quick way and the careful way agree", () => {
   );
 });
 
-test("any text is decoded or refused, nothing else", () => {
+test("any text is either decoded or rejected", () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.json()), (given) => {
       try {
@@ -410,10 +410,10 @@ test("any text is decoded or refused, nothing else", () => {
   );
 });
 
-test("where empty is not absent, it is read as it stands, but never written", () => {
+test("where empty differs from absent, an empty value is decoded as such, but never encoded", () => {
   const Told = message("Told", "", {
-    items: optional(1, list(string), "", { emptyCounts: true }),
-    amounts: optional(2, map(quantity), "", { emptyCounts: true }),
+    items: optional(1, list(string), "", { keepEmpty: true }),
+    amounts: optional(2, map(quantity), "", { keepEmpty: true }),
     plain: optional(3, list(string), ""),
   });
   const given = { items: [], amounts: {}, plain: [] };
@@ -428,16 +428,16 @@ test("where empty is not absent, it is read as it stands, but never written", ()
 
 const documents: [name: string, text: string][] = [
   ["an ordinary document", '{"metadata":{"name":"n"},"spec":{"ports":[{"number":1}]}}'],
-  ["one with fields that nobody knows", '{"spec":{"odd":1,"count":1,"count":2}}'],
+  ["one with unknown fields", '{"spec":{"odd":1,"count":1,"count":2}}'],
   ["one with escapes", '{"metadata":{"name":"\\u0061"},"spec":{"raw":{"a":"\\n"}}}'],
 ];
 for (const [name, text] of documents)
-  test(`${name} that was parsed before is read as its bytes are`, () => {
+  test(`${name} decodes the same from a parsed document as from bytes`, () => {
     const bytes = Buffer.from(text);
     assert.deepEqual(decodeJson(Thing, ParsedDocument.of(bytes)!), decodeJson(Thing, bytes));
   });
 
-test("a broken document is not parsed before", () => {
+test("a malformed document has no parsed form", () => {
   assert.equal(ParsedDocument.of(Buffer.from("{")), undefined);
   assert.equal(ParsedDocument.of(Buffer.from([0x22, 0xff, 0x22])), undefined);
 });

@@ -5,7 +5,7 @@ import { isUtf8 } from "node:buffer";
 import type { TypeOf } from "../infer.ts";
 import { isRemembered, rawText } from "../raw.ts";
 import type { Message } from "../shape.ts";
-import { type CarefulState, type Finding, carefully } from "./careful.ts";
+import { type DecodeState, type Finding, decodeNode } from "./careful-decoder.ts";
 import {
   type Node,
   JsonSyntaxError,
@@ -18,7 +18,7 @@ import {
 import { countKeys, scan } from "./scan.ts";
 import { stringifyJson } from "./stringify.ts";
 import { irregular, newState } from "./walk-state.ts";
-import { planOf, walkMessage } from "./walk.ts";
+import { planOf, walkMessage } from "./fast-decoder.ts";
 
 export interface Decoded<T> {
   readonly value: T;
@@ -70,7 +70,7 @@ export function decodeJson<M extends Message>(
   const parsed = input instanceof ParsedDocument ? input : undefined;
   const text = parsed?.text ?? (typeof input === "string" ? input : textOf(input as Uint8Array));
   const keys = countKeys(text);
-  const value = keys === undefined ? undefined : quickly(message, text, keys, maxDepth, parsed?.tree);
+  const value = keys === undefined ? undefined : decodeFast(message, text, keys, maxDepth, parsed?.tree);
   if (value !== undefined)
     return { value: value as TypeOf<M>, unknown: nothing, duplicate: nothing, strict: nothing };
   return decodeCarefully(message, text, { maxDepth });
@@ -82,7 +82,7 @@ export function decodeCarefully<M extends Message>(
   text: string,
   { maxDepth = defaultMaxDepth }: DecodeOptions = {},
 ): Decoded<TypeOf<M>> {
-  return reported(message, parseTree(text, { maxDepth }), text) as Decoded<TypeOf<M>>;
+  return decodeWithFindings(message, parseTree(text, { maxDepth }), text) as Decoded<TypeOf<M>>;
 }
 
 function textOf(bytes: Uint8Array): string {
@@ -91,7 +91,7 @@ function textOf(bytes: Uint8Array): string {
 }
 
 /** Decodes on the fast path; returns undefined if the document needs the careful decoder. */
-function quickly(
+function decodeFast(
   message: Message,
   text: string,
   keys: number,
@@ -113,14 +113,14 @@ function quickly(
   }
 }
 
-function reported(
+function decodeWithFindings(
   message: Message,
   node: Node,
   text: string | undefined,
   truncates = false,
 ): Decoded<object> {
-  const state: CarefulState = { text, findings: [], truncates };
-  const value = carefully(message, node, state);
+  const state: DecodeState = { text, findings: [], truncates };
+  const value = decodeNode(message, node, state);
   const found = new Map<string, Finding>();
   const allowance = reportAllowance();
   // For kinds defined at run time, all duplicate fields are reported before any unknown field.
@@ -155,7 +155,7 @@ export function fromJsonValue<M extends Message>(
   } catch (error) {
     if (error !== irregular) throw error;
   }
-  return reported(message, nodeOf(value, maxDepth, { offset: 0 }), undefined, truncates) as Decoded<
+  return decodeWithFindings(message, nodeOf(value, maxDepth, { offset: 0 }), undefined, truncates) as Decoded<
     TypeOf<M>
   >;
 }
@@ -197,7 +197,7 @@ function canonicalState(
   }
   // A value does not match its declared type: the careful decoder either accepts it or reports where it is.
   return {
-    value: reported(message, nodeOf(value, defaultMaxDepth, { offset: 0 }), undefined).value,
+    value: decodeWithFindings(message, nodeOf(value, defaultMaxDepth, { offset: 0 }), undefined).value,
     remembered: false,
   };
 }

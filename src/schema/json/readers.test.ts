@@ -117,7 +117,7 @@ function outcome(read: () => Decoded<never>): Result {
   }
 }
 
-test("the quick and the careful reader agree that a duration is not null", () => {
+test("the fast and the careful decoder agree that a duration is not null", () => {
   for (const text of ['{"wait":null}', '{"wait":"1h","wait":null}'])
     assert.deepEqual(
       outcome(() => decodeJson(Outer, text) as never),
@@ -130,7 +130,7 @@ test("the quick and the careful reader agree that a duration is not null", () =>
   );
 });
 
-test("the quick and the careful reader agree on documents that are almost right", () => {
+test("the fast and the careful decoder agree on almost valid documents", () => {
   let quick = 0;
   fc.assert(
     fc.property(documents, (text) => {
@@ -147,7 +147,7 @@ test("the quick and the careful reader agree on documents that are almost right"
   assert.ok(quick > 22, `only ${quick} documents could have gone the quick way`);
 });
 
-test("the quick and the careful reader agree on texts that are damaged", () => {
+test("the fast and the careful decoder agree on corrupted texts", () => {
   fc.assert(
     fc.property(documents, fc.nat(), fc.constantFrom("", "}", ",", '"', "0", "\\", " "), (text, at, put) => {
       const cut = at % (text.length + 1);

@@ -67,17 +67,17 @@ function anything(value: unknown, state: WalkState): unknown {
 /**
  * Marks values that printing may respell: keys starting with a digit may be reordered, and -0 loses its sign.
  */
-function noteSpelling(value: unknown, state: WalkState): void {
+function checkSpelling(value: unknown, state: WalkState): void {
   if (typeof value === "number") state.respelled ||= Object.is(value, -0);
   if (typeof value !== "object" || value === null) return;
   if (Array.isArray(value)) {
     state.numbers = true;
-    for (const item of value) noteSpelling(item, state);
+    for (const item of value) checkSpelling(item, state);
   } else
     for (const key in value) {
       const first = key.charCodeAt(0);
       state.respelled ||= first >= 48 && first <= 57;
-      noteSpelling((value as Record<string, unknown>)[key], state);
+      checkSpelling((value as Record<string, unknown>)[key], state);
     }
 }
 const raw: Check = (value, state) => {
@@ -85,7 +85,7 @@ const raw: Check = (value, state) => {
   anything(value, state);
   if (state.own) {
     state.raw ||= typeof value === "object" && value !== null && !Array.isArray(value);
-    noteSpelling(value, state);
+    checkSpelling(value, state);
   } else if (isRemembered(value)) state.remembered = true;
   return value;
 };

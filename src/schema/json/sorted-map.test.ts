@@ -10,20 +10,20 @@ const Labelled = message("Labelled", "Has labels.", {
   nested: optional(2, map(map(string)), "Maps of maps."),
 });
 
-test("a map in order is left as it is", () => {
+test("a sorted map is returned unchanged", () => {
   for (const given of [{}, { a: 1 }, { a: 1, b: 2 }, { 9: 1, 10: 2, a: 3 }, { "a.b/c": 1, "a.b/d": 2 }])
     assert.equal(sortedMap(given), given);
 });
-test("a map out of order is put in order", () =>
+test("an unsorted map is sorted", () =>
   assert.deepEqual(Object.keys(sortedMap({ c: 1, a: 2, b: 3 })), ["a", "b", "c"]));
-test("a key that objects treat specially stays a key", () => {
+test("`__proto__` stays a key", () => {
   const given = JSON.parse('{"z":1,"__proto__":2}') as object;
   assert.deepEqual(Object.entries(sortedMap(given)), [
     ["__proto__", 2],
     ["z", 1],
   ]);
 });
-test("objects that differ only in the order of their labels are encoded alike", () => {
+test("objects that differ only in the order of their labels have the same encoding", () => {
   const one = decodeJson(
     Labelled,
     '{"labels":{"b":"2","a":"1"},"nested":{"y":{"d":"1","c":"1"},"x":{}}}',

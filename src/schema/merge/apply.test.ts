@@ -46,7 +46,7 @@ const fieldsOf = (object: JsonObject): Record<string, unknown> =>
     (entriesOf(object) ?? []).map((entry) => [`${entry.manager} ${entry.operation}`, entry.fieldsV1]),
   );
 
-test("ownership is shared, taken by force, given up, and fields without owner go", () => {
+test("ownership can be shared, forced and given up, and fields without owner are removed", () => {
   let object = done(run(undefined, "one", config({ x: "1", y: "1" })));
   assert.deepEqual(fieldsOf(object), { "one Apply": { "f:data": { "f:x": {}, "f:y": {} } } });
 
@@ -96,7 +96,7 @@ test("ownership is shared, taken by force, given up, and fields without owner go
   assert.equal(entriesOf(object), undefined);
 });
 
-test("fields of an object that nobody tracked belong to a stand-in", () => {
+test("fields of an untracked object are assigned to before-first-apply", () => {
   const live = {
     apiVersion: "v1",
     kind: "ConfigMap",
@@ -121,7 +121,7 @@ test("a null is applied as a value", () => {
   assert.deepEqual(fieldsOf(result.object), { "one Apply": { "f:data": { "f:z": {} } } });
 });
 
-test("applying nothing to nothing leaves no manager", () => {
+test("an empty configuration for a new object has no manager", () => {
   const result = run(undefined, "one", config(undefined));
   assert.ok(result.done);
   assert.deepEqual(result.managers, []);
@@ -168,7 +168,7 @@ const namesOf = (object: JsonObject): unknown =>
     object as { spec: { template: { spec: { containers: { name: string }[] } } } }
   ).spec.template.spec.containers.map(({ name }) => name);
 
-test("items of keyed lists come and go with their managers", () => {
+test("items of keyed lists are added and removed with their managers", () => {
   let object = done(
     runDeployment(
       undefined,
@@ -204,7 +204,7 @@ test("items of keyed lists come and go with their managers", () => {
   assert.deepEqual(ports(object), [{ containerPort: 80, protocol: "TCP" }]);
 });
 
-test("an item that its applier gives up goes with what updaters added to it", () => {
+test("an item given up by its applier is removed along with fields that updaters added to it", () => {
   const applied = done(runDeployment(undefined, "one", containers({ name: "c", image: "i:1" })));
   const next = containers({ name: "c", image: "i:1", imagePullPolicy: "Always" });
   const live = { ...next, metadata: { ...(applied["metadata"] as JsonObject) } };
@@ -272,14 +272,14 @@ const refused: [name: string, patch: JsonObject, message: RegExp][] = [
   ["values of a wrong type", config("x"), /.data: expected map/],
 ];
 for (const [name, patch, message] of refused) {
-  test(`a configuration with ${name} is refused`, () =>
+  test(`a configuration with ${name} is rejected`, () =>
     assert.throws(
       () => run(undefined, "one", patch),
       (error) => error instanceof PatchError && error.code === 400 && message.test(error.message),
     ));
 }
 
-test("duplicates in a configuration are refused", () => {
+test("duplicates in a configuration are rejected", () => {
   assert.throws(
     () => runDeployment(undefined, "one", containers({ name: "c" }, { name: "c" })),
     /duplicate entries for key \[name="c"\]/,
@@ -335,7 +335,7 @@ const byHand = (data: JsonObject, last: JsonObject): JsonObject => {
   );
 };
 
-test("a tool takes over what it applied on the client's side, and its note follows", () => {
+test("a tool takes over what it applied on the client side, and its annotation is updated", () => {
   const live = byHand({ a: "1" }, config({ a: "1" }));
   assert.ok(!run(live, "tool", config({ a: "2" })).done, "without knowing the tool it is a conflict");
   assert.ok(
@@ -353,7 +353,7 @@ test("a tool takes over what it applied on the client's side, and its note follo
   );
 });
 
-test("what changed since the tool's note stays a conflict", () => {
+test("fields changed since the tool's annotation remain conflicts", () => {
   const result = run(
     byHand({ a: "5", b: "1" }, config({ a: "1", b: "1" })),
     "tool",
@@ -376,7 +376,7 @@ const step = fc.record({
   operation: fc.constantFrom("apply", "update"),
 });
 
-test("applying twice is applying once, and every applied field is there and owned", () => {
+test("apply is idempotent, and every applied field exists and is owned", () => {
   fc.assert(
     fc.property(
       fc.array(step, { maxLength: 6 }),

@@ -22,7 +22,7 @@ import {
   encodeManagers,
   entriesOf,
   identityOf,
-  nobody,
+  noManagers,
   withManagers,
   withFields,
   withoutManagers,
@@ -116,7 +116,7 @@ function checkPatch({ schema, patch, apiVersion }: Apply): void {
   const metadata = patch["metadata"];
   if (isObject(metadata) && Array.isArray(metadata["managedFields"]))
     throw malformed("metadata.managedFields must be nil");
-  fitting(
+  convertTypedError(
     () => checkTyped(mergeTypeOf(schema), patch),
     () => `failed to create typed patch object (${nameOf(patch)})`,
   );
@@ -136,11 +136,11 @@ const text = (value: Json | undefined): string => (typeof value === "string" ? v
  */
 function managersBefore(request: Apply): Managed {
   const { live } = request;
-  if (live === undefined) return nobody;
+  if (live === undefined) return noManagers;
   const managed = decodeManagers(entriesOf(live) ?? []);
   if (managed.managers.size > 0) return managed;
-  return fitting(
-    () => tracked({ ...request, live: undefined, next: live, manager: "before-first-apply" }, nobody),
+  return convertTypedError(
+    () => tracked({ ...request, live: undefined, next: live, manager: "before-first-apply" }, noManagers),
     () =>
       `failed to create manager for existing fields: failed to convert new object (${nameOf(live)}) to smd typed`,
   );
@@ -149,7 +149,7 @@ function managersBefore(request: Apply): Managed {
 /**
  * Runs `work` and turns a TypedError, thrown for objects that do not match their schema, into a PatchError.
  */
-function fitting<T>(work: () => T, failure: () => string): T {
+function convertTypedError<T>(work: () => T, failure: () => string): T {
   try {
     return work();
   } catch (error) {
@@ -179,7 +179,7 @@ function* attempt(
   };
   const merged: Versioned = {
     ...live,
-    object: fitting(
+    object: convertTypedError(
       () => {
         if (request.live !== undefined && isOpen(request.schema)) checkTyped(type, live.object);
         return mergeTyped(type, live.object, patch) as JsonObject;
@@ -267,10 +267,10 @@ function* prune(
   yield;
   const back = inVersion(restored, then.apiVersion, versions);
   if (back === undefined) return merged.object;
-  const gone = difference(allFields(then), allFields(back));
+  const removed = difference(allFields(then), allFields(back));
   yield;
   const result = inVersion(
-    { ...then, object: without(then, intersection(gone, lastNamed)) },
+    { ...then, object: without(then, intersection(removed, lastNamed)) },
     merged.apiVersion,
     versions,
   );

@@ -63,7 +63,7 @@ const written: [name: string, fields: FieldSet, json: string][] = [
   ],
   ["positions sort as numbers", set([indexElement(10)], [indexElement(9)]), '{"i:9":{},"i:10":{}}'],
   [
-    "values escape what markup would read",
+    "values escape characters that are special in HTML",
     set([valueElement("<a&b>")]),
     '{"v:\\"\\\\u003ca\\\\u0026b\\\\u003e\\"":{}}',
   ],
@@ -77,7 +77,7 @@ for (const [name, fields, json] of written) {
 
 const parsed: [name: string, json: string, canonical: string][] = [
   [
-    "wrong order is put right",
+    "members are sorted",
     '{"f:b":{},"f:a":{"f:y":{},".":{},"f:x":{}}}',
     '{"f:a":{".":{},"f:x":{},"f:y":{}},"f:b":{}}',
   ],
@@ -86,8 +86,8 @@ const parsed: [name: string, json: string, canonical: string][] = [
     '{"k:{\\"b\\":1,\\"a\\":\\"x\\"}":{}}',
     '{"k:{\\"a\\":\\"x\\",\\"b\\":1}":{}}',
   ],
-  ["spaces in keys go", '{"k:{ \\"a\\" : 1 }":{}}', '{"k:{\\"a\\":1}":{}}'],
-  ["elements of an unknown type are left out", '{"f:a":{},"z:b":{"f:c":{}}}', '{"f:a":{}}'],
+  ["spaces in keys are removed", '{"k:{ \\"a\\" : 1 }":{}}', '{"k:{\\"a\\":1}":{}}'],
+  ["elements of an unknown type are dropped", '{"f:a":{},"z:b":{"f:c":{}}}', '{"f:a":{}}'],
   ["a node with only unknown elements is in the set", '{"f:a":{"z:b":{}}}', '{"f:a":{}}'],
   ["a lone mark is a leaf", '{"f:a":{".":{}}}', '{"f:a":{}}'],
   ["a mark at the root means nothing", '{".":{},"f:a":{}}', '{"f:a":{}}'],
@@ -114,22 +114,22 @@ for (const bad of [
 
 const algebra: [name: string, actual: FieldSet, expected: FieldSet][] = [
   [
-    "taking away a parent leaves its children",
+    "subtracting a parent keeps its children",
     difference(set([f("a")], [f("a"), f("b")]), set([f("a")])),
     set([f("a"), f("b")]),
   ],
   [
-    "taking away a child leaves its parent",
+    "subtracting a child keeps its parent",
     difference(set([f("a")], [f("a"), f("b")]), set([f("a"), f("b")])),
     set([f("a")]),
   ],
   [
-    "taking away recursively takes the children too",
+    "subtracting recursively removes the children, too",
     recursiveDifference(set([f("a")], [f("a"), f("b")], [f("c")]), set([f("a")])),
     set([f("c")]),
   ],
   [
-    "taking away recursively below leaves the rest",
+    "subtracting recursively at a child keeps the rest",
     recursiveDifference(set([f("a"), f("b"), f("x")], [f("a"), f("c")]), set([f("a"), f("b")])),
     set([f("a"), f("c")]),
   ],
@@ -142,7 +142,7 @@ const algebra: [name: string, actual: FieldSet, expected: FieldSet][] = [
 ];
 for (const [name, actual, expected] of algebra) test(name, () => assert.equal(text(actual), text(expected)));
 
-test("elements and paths read as messages show them", () => {
+test("elements and paths are formatted as in messages", () => {
   assert.equal(
     pathText([f("spec"), f("containers"), keyElement(["name"], ["web"]), f("image")]),
     '.spec.containers[name="web"].image',
@@ -155,7 +155,7 @@ test("elements and paths read as messages show them", () => {
   assert.equal(elementText(indexElement(3)), "[3]");
 });
 
-test("paths of a level come before those below it", () => {
+test("paths of a level precede those below it", () => {
   assert.deepEqual(pathsOf(set([f("a"), f("x")], [f("b")], [f("a")])).map(pathText), [".a", ".b", ".a.x"]);
 });
 
@@ -175,7 +175,7 @@ const element = fc.oneof(
 );
 const paths = fc.array(fc.array(element, { minLength: 1, maxLength: 3 }), { maxLength: 8 });
 
-test("a set written and read again is the same, whatever the order of its keys", () => {
+test("an encoded set is parsed back to the same set, whatever the order of its keys", () => {
   fc.assert(
     fc.property(paths, (list) => {
       const fields = fieldSetOfPaths(list);
@@ -223,14 +223,14 @@ test("set operations agree with sets of paths", () => {
   );
 });
 
-test("operations that change nothing give back their operand", () => {
+test("operations without effect return their operand", () => {
   const a = set([f("a")], [f("a"), f("b")], [f("c")]);
   assert.equal(union(a, set([f("a"), f("b")])), a);
   assert.equal(difference(a, set([f("x")])), a);
   assert.equal(recursiveDifference(a, set([f("a"), f("z")])), a);
 });
 
-test("comparing text is comparing bytes", () => {
+test("strings are compared by their bytes", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme" }), fc.string({ unit: "grapheme" }), (a, b) => {
       assert.equal(Math.sign(compareText(a, b)), Math.sign(Buffer.compare(Buffer.from(a), Buffer.from(b))));

@@ -61,7 +61,7 @@ const applied: [name: string, patch: unknown, result: Json][] = [
     { ...document, items: ["x", 2, 3] },
   ],
   ["replace of the root takes the value", [{ op: "replace", path: "", value: { a: 1 } }], { a: 1 }],
-  ["replace of the root with a scalar is passed over", [{ op: "replace", path: "", value: 1 }], document],
+  ["replace of the root with a scalar is ignored", [{ op: "replace", path: "", value: 1 }], document],
   [
     "move takes a value elsewhere",
     [{ op: "move", from: "/items/0", path: "/items/-" }],
@@ -94,7 +94,7 @@ const applied: [name: string, patch: unknown, result: Json][] = [
   ],
   ["a missing key tests as null", [{ op: "test", path: "/absent", value: null }], document],
   [
-    "operations see each other",
+    "operations see the results of earlier ones",
     [
       { op: "add", path: "/o", value: {} },
       { op: "add", path: "/o/p", value: 1 },
@@ -116,7 +116,7 @@ const refused: [name: string, patch: unknown, code: number, message: RegExp][] =
   ["a null operation has no kind", [null], 422, /Unexpected kind: unknown/],
   ["an unknown operation is refused", [{ op: "merge", path: "/a" }], 422, /Unexpected kind: merge/],
   ["a path is needed", [{ op: "add", value: 1 }], 422, /add operation failed to decode path: missing value/],
-  ["a move needs its origin", [{ op: "move", path: "/a" }], 422, /failed to decode from/],
+  ["a move needs a source path", [{ op: "move", path: "/a" }], 422, /failed to decode from/],
   [
     "removing a missing key fails",
     [{ op: "remove", path: "/no" }],
@@ -163,7 +163,7 @@ for (const [name, patch, code, message] of refused) {
   });
 }
 
-test("copies may not grow a document without bound", () => {
+test("the total size of copies is limited", () => {
   const patch = [
     { op: "add", path: "/x", value: ["0123456789"] },
     ...Array.from({ length: 40 }, () => ({ op: "copy", from: "/x", path: "/x/-" })),
@@ -174,7 +174,7 @@ test("copies may not grow a document without bound", () => {
   );
 });
 
-test("a key named like the prototype stays a key", () => {
+test("`__proto__` stays a key", () => {
   const result = jsonPatch(
     {},
     JSON.parse('[{"op":"add","path":"/__proto__","value":{"polluted":true}}]'),
@@ -183,12 +183,12 @@ test("a key named like the prototype stays a key", () => {
   assert.deepEqual(Object.keys(result), ["__proto__"]);
 });
 
-test("what no operation touched is shared", () => {
+test("parts that no operation touched are shared", () => {
   const result = jsonPatch(document, [{ op: "add", path: "/items/-", value: 4 }]) as typeof document;
   assert.equal(result.metadata, document.metadata);
 });
 
-test("many operations on one big map or list cost little", () => {
+test("many operations on one big map or list are cheap", () => {
   const big = {
     map: Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, "v"])),
     list: Array.from({ length: 20_000 }, (_, i) => i),
@@ -203,7 +203,7 @@ test("many operations on one big map or list cost little", () => {
   assert.deepEqual(big, before);
 });
 
-test("a patch may not push long lists about without end", () => {
+test("the number of shifted list items is limited", () => {
   const patch = [
     { op: "add", path: "/x", value: Array.from({ length: 100_000 }, () => 0) },
     ...Array.from({ length: 400 }, () => ({ op: "add", path: "/x/0", value: 1 })),
@@ -214,7 +214,7 @@ test("a patch may not push long lists about without end", () => {
   );
 });
 
-test("a copy and its origin live apart, and a patch is not changed by its use", () => {
+test("a copy is independent of its source, and applying a patch does not modify it", () => {
   const patch = [
     { op: "add", path: "/a", value: { x: 1 } },
     { op: "add", path: "/a/y", value: 2 },
@@ -243,7 +243,7 @@ const deep: [name: string, patch: object[]][] = [
   ["an addition at the end of a long path", [{ op: "add", path: "/a", value: JSON.parse(nested(900)) }, { op: "add", path: `/a${"/x".repeat(899)}/x`, value: JSON.parse(nested(900)) }]],
 ]; // prettier-ignore
 for (const [name, patch] of deep) {
-  test(`${name} cannot build a tree deeper than a document may be`, () =>
+  test(`${name} cannot exceed the maximum depth of a document`, () =>
     assert.throws(
       () => jsonPatch({}, patch),
       (error) => error instanceof PatchError && error.code === 422 && error.message === "exceeded max depth",

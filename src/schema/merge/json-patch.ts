@@ -50,7 +50,7 @@ export function jsonPatch(document: Json, patch: unknown, limits: JsonPatchLimit
     if (operation !== null && !isObject(operation))
       throw malformed("every operation of a JSON patch must be an object");
   }
-  const run: Run = { limits, copiedBytes: 0, movedItems: 0, deepened: false, ours: new Set() };
+  const run: Run = { limits, copiedBytes: 0, movedItems: 0, deepened: false, owned: new Set() };
   let current = document;
   for (const operation of patch) current = perform(current, operation as JsonObject | null, run);
   return run.deepened ? notTooDeep(current, run) : current;
@@ -69,7 +69,7 @@ function notTooDeep<T extends Json>(value: T, { limits }: Run): T {
 }
 
 /** Limit on the list items that a patch may shift in total: more would block other requests. */
-const mostMovedItems = 20_000_000;
+const maxMovedItems = 20_000_000;
 
 interface Run {
   readonly limits: JsonPatchLimits;
@@ -81,7 +81,7 @@ interface Run {
    * Containers created by this patch, which may be modified in place: many operations on a big map copy it
    * once.
    */
-  readonly ours: Set<object>;
+  readonly owned: Set<object>;
 }
 
 function perform(document: Json, operation: JsonObject | null, run: Run): Json {
@@ -201,7 +201,7 @@ function remove(run: Run, document: Json, path: string, kind: string): Json {
 
 function splice(run: Run, items: Json[], at: number, remove: number, ...values: readonly Json[]): void {
   run.movedItems += items.length - at;
-  if (run.movedItems > mostMovedItems)
+  if (run.movedItems > maxMovedItems)
     throw new PatchError("tooLarge", "the patch inserts or removes too many items of too long lists");
   items.splice(at, remove, ...values);
 }
@@ -290,9 +290,9 @@ function edit(
 
 function editable(run: Run, value: Json | undefined): Editable | undefined {
   if (!isObject(value) && !isList(value)) return undefined;
-  if (run.ours.has(value)) return value as Editable;
+  if (run.owned.has(value)) return value as Editable;
   const copy: Editable = isList(value) ? value.slice() : { ...value };
-  run.ours.add(copy);
+  run.owned.add(copy);
   return copy;
 }
 

@@ -16,7 +16,7 @@ export interface ClientSideApply {
 }
 
 /** Maximum total size of an object's annotations in bytes. */
-const mostAnnotationBytes = 256 * 1024;
+const maxAnnotationBytes = 256 * 1024;
 
 /**
  * Returns the fields that still have the value the tool last applied; undefined without a usable annotation.
@@ -27,9 +27,9 @@ export function allowedConflicts(
   live: JsonObject | undefined,
   apiVersion: string,
 ): FieldSet | undefined {
-  const note = annotationsOf(live)?.[annotation];
-  if (live === undefined || typeof note !== "string" || note === "") return undefined;
-  const last = parsed(note);
+  const lastApplied = annotationsOf(live)?.[annotation];
+  if (live === undefined || typeof lastApplied !== "string" || lastApplied === "") return undefined;
+  const last = parsed(lastApplied);
   if (!isObject(last) || last["apiVersion"] !== apiVersion) return undefined;
   try {
     checkTyped(type, last);
@@ -41,9 +41,9 @@ export function allowedConflicts(
   }
 }
 
-function parsed(note: string): Json | undefined {
+function parsed(lastApplied: string): Json | undefined {
   try {
-    return JSON.parse(note) as Json;
+    return JSON.parse(lastApplied) as Json;
   } catch {
     return undefined;
   }
@@ -59,15 +59,20 @@ export function refreshLastApplied(
   patch: JsonObject,
 ): JsonObject {
   const annotations = annotationsOf(object);
-  const note = annotations?.[annotation];
-  if (applier !== manager || annotations === undefined || typeof note !== "string" || note === "")
+  const lastApplied = annotations?.[annotation];
+  if (
+    applier !== manager ||
+    annotations === undefined ||
+    typeof lastApplied !== "string" ||
+    lastApplied === ""
+  )
     return object;
   const fresh = `${canonicalJson(withoutNote(patch, annotation))}\n`;
-  if (fresh === note) return object;
+  if (fresh === lastApplied) return object;
   const changed = withKey(annotations, annotation, fresh);
   return withAnnotations(
     object,
-    annotationBytes(changed) > mostAnnotationBytes ? withoutKey(annotations, annotation) : changed,
+    annotationBytes(changed) > maxAnnotationBytes ? withoutKey(annotations, annotation) : changed,
   );
 }
 

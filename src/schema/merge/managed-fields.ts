@@ -37,7 +37,7 @@ export interface Managed {
   readonly times: ReadonlyMap<string, string>;
 }
 
-export const nobody: Managed = { managers: new Map(), times: new Map() };
+export const noManagers: Managed = { managers: new Map(), times: new Map() };
 
 /** Returns the identity of a manager. The API version is part of it for updates only. */
 export function identityOf({
@@ -159,7 +159,7 @@ export function withoutManagers(object: JsonObject): JsonObject {
 }
 
 /** Reports whether a client requests a reset of managedFields: an empty list, or a single empty entry. */
-export function asksForReset(entries: readonly ManagedFieldsEntry[] | undefined): boolean {
+export function requestsReset(entries: readonly ManagedFieldsEntry[] | undefined): boolean {
   if (entries === undefined) return false;
   if (entries.length === 0) return true;
   return entries.length === 1 && isObject(entries[0]) && isEmptyObject(entries[0]);
@@ -170,11 +170,11 @@ export const checkManagers = (entries: readonly ManagedFieldsEntry[]): void => v
 
 /** Decodes managers; returns none if the entries are absent or invalid. */
 export function managersOrNone(entries: readonly ManagedFieldsEntry[] | undefined): Managed {
-  if (entries === undefined || entries.length === 0) return nobody;
+  if (entries === undefined || entries.length === 0) return noManagers;
   try {
     return decodeManagers(entries);
   } catch (error) {
-    if (error instanceof SyntaxError) return nobody;
+    if (error instanceof SyntaxError) return noManagers;
     throw error;
   }
 }

@@ -15,7 +15,7 @@ const cases: [name: string, document: JsonObject, patch: JsonObject, result: Jso
   ["an object replaces a scalar without its nulls", { a: 1 }, { a: { b: null, c: 2 } }, { a: { c: 2 } }],
   ["a scalar replaces an object", { a: { b: 1 } }, { a: 1 }, { a: 1 }],
   [
-    "nulls in new objects vanish, even inside lists",
+    "nulls in new objects are dropped, even inside lists",
     {},
     { a: { b: [{ c: null, d: [null] }] } },
     { a: { b: [{ d: [null] }] } },
@@ -29,7 +29,7 @@ for (const [name, document, patch, result] of cases) {
   });
 }
 
-test("a patch that is no object is malformed", () => {
+test("a patch that is not an object is malformed", () => {
   for (const patch of [[1], "x", null, 1])
     assert.throws(
       () => mergePatch({}, patch),
@@ -37,7 +37,7 @@ test("a patch that is no object is malformed", () => {
     );
 });
 
-test("untouched parts are shared, and an ineffective patch gives back the document", () => {
+test("unchanged parts are shared, and a patch without effect returns the document itself", () => {
   const document = { spec: { deep: { a: 1 } }, metadata: { labels: { x: "1" } } };
   const result = mergePatch(document, { metadata: { labels: { x: "2" } } });
   assert.equal(result.spec, document.spec);
@@ -57,7 +57,7 @@ const json = fc.letrec<{ object: JsonObject; value: Json }>((tie) => ({
   }),
 })).object;
 
-test("a merge patch applied twice is the same as once, and never keeps a null of its own", () => {
+test("a merge patch is idempotent, and its nulls are never kept", () => {
   fc.assert(
     fc.property(json, json, (document, patch) => {
       const plain = JSON.parse(JSON.stringify(document)) as JsonObject;

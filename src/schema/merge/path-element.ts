@@ -53,18 +53,18 @@ interface Read {
 }
 
 // The same few keys occur in nearly every object, so parsed elements are cached, up to a limit.
-const remembered = new Map<string, Read>();
-const mostRemembered = 4096;
+const cached = new Map<string, Read>();
+const maxCached = 4096;
 /** Longer elements are not cached: they rarely repeat and may be as long as a whole object. */
-const longestRemembered = 512;
+const maxCachedLength = 512;
 
 function read(text: string): Read {
-  const known = remembered.get(text);
+  const known = cached.get(text);
   if (known !== undefined) return known;
   const result = readPlain(text) ?? (text.startsWith("v:") ? readValue(parseJson(text)) : readKeys(text));
-  if (text.length > longestRemembered) return result;
-  if (remembered.size >= mostRemembered) remembered.clear();
-  remembered.set(text, result);
+  if (text.length > maxCachedLength) return result;
+  if (cached.size >= maxCached) cached.clear();
+  cached.set(text, result);
   return result;
 }
 

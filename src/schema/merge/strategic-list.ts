@@ -72,17 +72,17 @@ function directives(
   key: string,
 ): { kept: readonly JsonObject[]; changes: readonly JsonObject[] } {
   const changes: JsonObject[] = [];
-  const gone = new Set<Json | undefined>();
+  const deleted = new Set<Json | undefined>();
   let replace = false;
   for (const item of patch) {
     if (!has(item, "$patch")) changes.push(item);
-    else if (item.$patch === "delete") gone.add(keyOf(item, key));
+    else if (item.$patch === "delete") deleted.add(keyOf(item, key));
     else if (item.$patch === "replace") replace = true;
     else if (item.$patch === "merge") throw malformed("merging lists cannot yet be specified in the patch");
     else throw unknownDirective(item.$patch);
   }
   if (replace) return { kept: changes, changes: [] };
-  return { kept: gone.size === 0 ? live : live.filter((item) => !gone.has(item[key])), changes };
+  return { kept: deleted.size === 0 ? live : live.filter((item) => !deleted.has(item[key])), changes };
 }
 
 export const unknownDirective = (directive: Json | undefined): Error =>

@@ -72,7 +72,7 @@ const cases: [name: string, schema: Message, live: JsonObject, patch: JsonObject
     spec({ containers: [b] }),
   ],
   [
-    "deleting an item that is not there is fine",
+    "deleting a missing item has no effect",
     Pod,
     spec({ containers: [b] }),
     spec({ containers: [{ name: "a", $patch: "delete" }] }),
@@ -152,7 +152,7 @@ const cases: [name: string, schema: Message, live: JsonObject, patch: JsonObject
     meta({ finalizers: ["x/b"] }),
   ],
   [
-    "deletion from an absent list is fine",
+    "deletion from an absent list has no effect",
     Pod,
     meta({}),
     meta({ "$deleteFromPrimitiveList/finalizers": ["x/a"] }),
@@ -215,7 +215,7 @@ const cases: [name: string, schema: Message, live: JsonObject, patch: JsonObject
     spec({ volumes: [{ name: "v", hostPath: { path: "/x" } }] }),
   ],
   [
-    "unknown fields are taken over for decoding to judge",
+    "unknown fields are kept and left to decoding",
     Pod,
     spec({}),
     spec({ zzz: { a: 1 } }),
@@ -368,7 +368,7 @@ for (const [name, schema, live, patch, code, message] of refused) {
   });
 }
 
-test("what the patch does not name is shared", () => {
+test("parts that the patch does not mention are shared", () => {
   const live = { metadata: { labels: {} }, spec: { containers: [a, b] } };
   const result = strategicMergePatch(Pod, live, {
     spec: { containers: [{ name: "a", image: "z" }] },
@@ -377,7 +377,7 @@ test("what the patch does not name is shared", () => {
   assert.equal(result.spec.containers[1], b);
 });
 
-test("a patch made of the items that changed turns the old list into the new one", () => {
+test("a patch with the changed items turns the old list into the new one", () => {
   const items = fc.uniqueArray(
     fc.record(
       { name: fc.constantFrom("a", "b", "c", "d", "e"), image: fc.constantFrom("1", "2", "3") },

@@ -45,12 +45,12 @@ function check(type: MergeType, value: Json, place: Place | undefined, findings:
     case "struct":
     case "map":
       if (!isObject(value))
-        findings.push({ path: textOf(place), message: `expected map, got ${shown(value)}` });
+        findings.push({ path: textOf(place), message: `expected map, got ${formatted(value)}` });
       else for (const key in value) checkKey(type, key, value, place, findings);
       return;
     case "list":
       if (!isList(value))
-        findings.push({ path: textOf(place), message: `expected list, got ${shown(value)}` });
+        findings.push({ path: textOf(place), message: `expected list, got ${formatted(value)}` });
       else checkList(type, value, place, findings);
       return;
     case "any":
@@ -98,11 +98,11 @@ const isScalar = (of: "string" | "number" | "boolean", value: Json): boolean =>
   typeof value === of || (of === "number" && typeof value === "bigint");
 
 /** Formats a value as the reference does, with the Go type that holds it. */
-const shown = (value: Json): string => `&{${goPlain(value)}}`;
+const formatted = (value: Json): string => `&{${goPlain(value)}}`;
 
 function shownFor(of: "string" | "number" | "boolean", value: Json): string {
   if (of === "number") return goType(value);
-  return of === "string" ? `&value.valueUnstructured{Value:${goSyntax(value)}}` : shown(value);
+  return of === "string" ? `&value.valueUnstructured{Value:${goSyntax(value)}}` : formatted(value);
 }
 
 /**

@@ -38,7 +38,7 @@ const sets: [name: string, schema: Message, value: JsonObject, fields: JsonObjec
     { "f:spec": { "f:containers": { 'k:{"name":"a"}': { ".": {}, "f:image": {}, "f:name": {} } } } },
   ],
   [
-    "a key that is null is a key, also where one that is missing has a default",
+    "a null key counts as given, even if a missing one has a default",
     Pod,
     pod({ name: "a", ports: [{ containerPort: 80, protocol: null }] }),
     {
@@ -55,7 +55,7 @@ const sets: [name: string, schema: Message, value: JsonObject, fields: JsonObjec
       },
     },
   ],
-  ["an empty keyed list is nothing", Pod, pod(), {}],
+  ["an empty keyed list owns nothing", Pod, pod(), {}],
   [
     "an absent key takes its default",
     Pod,
@@ -94,7 +94,7 @@ const sets: [name: string, schema: Message, value: JsonObject, fields: JsonObjec
     },
   ],
   [
-    "inlined fields stand in their parent",
+    "inlined fields belong to their parent",
     Pod,
     { spec: { volumes: [{ name: "v", hostPath: { path: "/" } }] } },
     {
@@ -104,13 +104,13 @@ const sets: [name: string, schema: Message, value: JsonObject, fields: JsonObjec
     },
   ],
   [
-    "recursion goes on",
+    "recursive messages are supported at any depth",
     Forest,
     { root: { name: "r", children: [{ name: "c" }] } },
     { "f:root": { "f:children": { 'k:{"name":"c"}': { ".": {}, "f:name": {} } }, "f:name": {} } },
   ],
   [
-    "any value is owned key by key, its lists whole",
+    "untyped objects are owned by key, their lists as a whole",
     Forest,
     { anything: { a: [1], b: { c: 1 } }, raw: { x: { y: 1 } } },
     { "f:anything": { "f:a": {}, "f:b": { ".": {}, "f:c": {} } }, "f:raw": {} },
@@ -195,7 +195,7 @@ const comparisons: [
     { modified: { "f:spec": { "f:containers": { 'k:{"name":"a"}': { "f:args": {} } } } } },
   ],
   [
-    "an item that goes is removed with its fields",
+    "a removed item is removed with its fields",
     Pod,
     { metadata: { finalizers: ["x/a", "x/b"] } },
     { metadata: { finalizers: ["x/b"] } },
@@ -209,7 +209,7 @@ const comparisons: [
     { added: { "f:anything": { "f:a": {} } }, modified: { "f:anything": {} } },
   ],
   [
-    "a list is no map",
+    "a list and a map are different types",
     Forest,
     { anything: { a: 1 } },
     { anything: [1] },
@@ -238,7 +238,7 @@ for (const [name, schema, a, b, expected] of comparisons) {
 const faults: [name: string, schema: Message, value: JsonObject, message: string][] = [
   ["an unknown field", ConfigMap, { zzz: 1 }, ".zzz: field not declared in schema"],
   [
-    "an unknown field deep down",
+    "a nested unknown field",
     Pod,
     pod({ name: "a", zzz: 1 }),
     '.spec.containers[name="a"].zzz: field not declared in schema',
@@ -258,13 +258,13 @@ const faults: [name: string, schema: Message, value: JsonObject, message: string
     ".spec.replicas: expected numeric (int or float), got string",
   ],
   [
-    "a key that occurs twice",
+    "a duplicate key",
     Pod,
     pod({ name: "c" }, { name: "c" }),
     '.spec.containers: duplicate entries for key [name="c"]',
   ],
   [
-    "a value that occurs twice",
+    "a duplicate value",
     Pod,
     { metadata: { finalizers: ["a", "a"] } },
     '.metadata.finalizers: duplicate entries for key [="a"]',
@@ -289,13 +289,13 @@ const faults: [name: string, schema: Message, value: JsonObject, message: string
   ],
 ];
 for (const [name, schema, value, message] of faults)
-  test(`${name} does not fit`, () =>
+  test(`${name} is a type error`, () =>
     assert.throws(
       () => checkTyped(type(schema), value),
       (error) => error instanceof TypedError && error.message === message,
     ));
 
-test("quantities, ints or strings and raw objects take any scalar", () => {
+test("quantities, int-or-strings and raw objects accept any scalar", () => {
   checkTyped(type(Pod), pod({ name: "a", resources: { limits: { cpu: 1, memory: "1Gi" } } }));
   checkTyped(type(Deployment), {
     spec: { strategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: "25%" } } },
@@ -303,7 +303,7 @@ test("quantities, ints or strings and raw objects take any scalar", () => {
   checkTyped(type(Forest), { raw: { a: 1 }, anything: [1, { a: null }] });
 });
 
-test("duplicates that comparing would not see are found, unless they were there before", () => {
+test("duplicates that comparison skips are found, unless they existed before", () => {
   const items = structType({
     items: { type: { is: "list", relation: "set", keys: [], of: { is: "scalar", of: "string" } } },
   });
@@ -327,7 +327,7 @@ const merges: [name: string, schema: Message, live: JsonObject, config: JsonObje
     { data: { a: "2", b: "1" } },
   ],
   ["a null leaf wins", ConfigMap, { data: { a: "1" } }, { data: { a: null } }, { data: { a: null } }],
-  ["an empty map takes nothing away", ConfigMap, { data: { a: "1" } }, { data: {} }, { data: { a: "1" } }],
+  ["an empty map removes nothing", ConfigMap, { data: { a: "1" } }, { data: {} }, { data: { a: "1" } }],
   [
     "an atomic map is replaced",
     Pod,
@@ -394,7 +394,7 @@ test("merging shares what the configuration does not change", () => {
   );
 });
 
-test("items are removed, and containers that lose all become null", () => {
+test("items are removed, and containers left empty become null", () => {
   assert.deepEqual(removeItems(type(ConfigMap), { data: { a: "1", b: "2" } }, { "f:data": { "f:a": {} } }), {
     data: { b: "2" },
   });
@@ -430,7 +430,7 @@ test("a set fits a schema whose map or list became atomic", () => {
   assert.equal(fitToType(type(Pod), fits), fits);
 });
 
-test("a type made by hand works like a declared one", () => {
+test("a type built without a declaration works like a declared one", () => {
   const made = structType(
     {
       spec: { type: anyType },
@@ -462,7 +462,7 @@ const podValue: fc.Arbitrary<JsonObject> = fc
   )
   .map(({ containers, ...metadata }) => ({ metadata: { ...metadata }, spec: { containers } }));
 
-test("comparing tells exactly what merging needs", () => {
+test("comparison yields exactly what merging needs", () => {
   const pods = type(Pod);
   fc.assert(
     fc.property(podValue, podValue, podValue, (a, b, c) => {

@@ -49,17 +49,17 @@ const tracked = withManagers(base, [entry("me", baseFields)]);
 const created: [name: string, next: JsonObject, expected: readonly ManagedFieldsEntry[]][] = [
   ["a creator owns what it set, not the object's identity", base, [entry("me", baseFields, { time: at(9) })]],
   [
-    "an object of which nothing was set has no managers",
+    "an object without any fields set has no managers",
     { metadata: { name: "a", creationTimestamp: null } },
     [],
   ],
   [
-    "managers given on creation stay",
+    "managers given on creation are kept",
     withManagers({ metadata: { name: "a" } }, [entry("x", { "f:data": {} })]),
     [entry("x", { "f:data": {} })],
   ],
   [
-    "managers that make no sense are ignored",
+    "invalid managers are ignored",
     withManagers(base, [{ manager: "x", operation: "Odd", apiVersion: "v1" }]),
     [entry("me", baseFields, { time: at(9) })],
   ],
@@ -67,10 +67,10 @@ const created: [name: string, next: JsonObject, expected: readonly ManagedFields
 for (const [name, next, expected] of created)
   test(name, () => assert.equal(JSON.stringify(update(next, undefined)), JSON.stringify(expected)));
 
-test("a creator without a name is unknown", () =>
+test("a creator without a name is recorded as unknown", () =>
   assert.equal(update(base, undefined, { manager: "" })[0]?.manager, "unknown"));
 
-test("containers that stand there anyway are not owned by their creator", () => {
+test("containers that always exist are not owned by their creator", () => {
   const next = {
     apiVersion: "apps/v1",
     kind: "Deployment",
@@ -112,7 +112,7 @@ test("containers that stand there anyway are not owned by their creator", () => 
   );
 });
 
-test("a list with duplicates cannot be tracked", () => {
+test("an object with duplicate list items is not tracked", () => {
   const twice = { name: "c", resources: {} };
   assert.deepEqual(
     updateManagers({
@@ -133,7 +133,7 @@ const updates: [
   more: Partial<Update>,
   expected: readonly ManagedFieldsEntry[],
 ][] = [
-  ["a write that changes nothing leaves all as it is", {}, {}, [entry("me", baseFields)]],
+  ["a write without changes leaves the managers unchanged", {}, {}, [entry("me", baseFields)]],
   [
     "a changed field renews the time of its manager",
     { data: { a: "9" } },
@@ -171,13 +171,13 @@ const updates: [
     ],
   ],
   [
-    "fields that the server resets are nobody's",
+    "fields that the server resets have no owner",
     { data: { c: "3" }, immutable: true },
     { manager: "other", resetFields: { v1: { "f:data": {} } } },
     [entry("me", baseFields), entry("other", { "f:immutable": {} }, { time: at(9) })],
   ],
   [
-    "the object's bookkeeping is nobody's",
+    "system metadata has no owner",
     { metadata: { resourceVersion: "9", generation: 2 } },
     {},
     [entry("me", baseFields)],
@@ -191,26 +191,25 @@ const updates: [
     [entry("me", baseFields)],
   ],
   [
-    "no list at all keeps the managers there are",
+    "an absent list keeps the existing managers",
     { metadata: { managedFields: null } },
     {},
     [entry("me", baseFields)],
   ],
   [
-    "managers that make no sense are not taken over",
+    "invalid managers of an update are ignored",
     { metadata: { managedFields: [{ manager: "x", operation: "Odd" }] } },
     {},
     [entry("me", baseFields)],
   ],
-  ["a manager whose fields are all gone is gone", { data: null, metadata: { labels: null } }, {}, []],
+  ["a manager without any fields left is dropped", { data: null, metadata: { labels: null } }, {}, []],
 ];
 for (const [name, patch, more, expected] of updates)
   test(name, () => assert.equal(JSON.stringify(patched(tracked, patch, more)), JSON.stringify(expected)));
 
-test("an object that was not tracked stays so", () =>
-  assert.deepEqual(patched(base, { data: { a: "9" } }), []));
+test("an untracked object stays untracked", () => assert.deepEqual(patched(base, { data: { a: "9" } }), []));
 
-test("a write that changes nothing gives back the very list", () => {
+test("a write without changes returns the same list", () => {
   const list = tracked["metadata"] as { managedFields: unknown };
   assert.equal(patched(tracked, {}), list.managedFields);
 });
@@ -225,7 +224,7 @@ test("an applier keeps no field that an update changes", () => {
   ]);
 });
 
-test("managers of another version are followed through conversion", () => {
+test("managers of another version are tracked through conversion", () => {
   const convert: Update["convert"] = (object, apiVersion) =>
     apiVersion === "v2"
       ? {
@@ -343,7 +342,7 @@ test("times are kept when nothing else differs", () => {
   assert.deepEqual(outcomes, ["equal_objects", "unequal_objects_slow", "unequal_objects_fast"]);
 });
 
-test("replicas change hands through scale", () => {
+test("the scale subresource transfers ownership of replicas", () => {
   const paths = { "apps/v1": ["f:spec", "f:replicas"] };
   const scale = { paths, parentVersion: "apps/v1", scaleVersion: "autoscaling/v1" };
   const apps = (

@@ -6,12 +6,12 @@ import {
   type Managed,
   type ManagedFieldsEntry,
   type Manager,
-  asksForReset,
+  requestsReset,
   encodeManagers,
   entriesOf,
   identityOf,
   managersOrNone,
-  nobody,
+  noManagers,
   secondsOf,
   withFields,
   withoutManagers,
@@ -53,7 +53,7 @@ export interface Update extends Write {
 }
 
 /** Maximum number of update managers; the oldest beyond that are merged into one. */
-export const mostUpdateManagers = 10;
+export const maxUpdateManagers = 10;
 
 /**
  * Returns the new `metadata.managedFields`, empty if the object's managers are not, or no longer, tracked.
@@ -79,7 +79,7 @@ function managersBefore(
   wanted: readonly ManagedFieldsEntry[] | undefined,
 ): Managed {
   if (subresource !== undefined && subresource !== "") return managersOrNone(entriesOf(live));
-  if (asksForReset(wanted)) return nobody;
+  if (requestsReset(wanted)) return noManagers;
   const managed = managersOrNone(wanted);
   return managed.managers.size > 0 ? managed : managersOrNone(entriesOf(live));
 }
@@ -148,11 +148,11 @@ export const emptyOf = (schema: Message | MergeType): JsonObject =>
 
 /** Merges the oldest update managers of each version into one until the limit is met. */
 function capped(managed: Managed): Managed {
-  if (managed.managers.size <= mostUpdateManagers) return managed;
+  if (managed.managers.size <= maxUpdateManagers) return managed;
   const updaters = [...managed.managers]
     .filter(([, manager]) => manager.operation === "Update")
     .map(([identity]) => identity);
-  if (updaters.length <= mostUpdateManagers) return managed;
+  if (updaters.length <= maxUpdateManagers) return managed;
   const managers = new Map(managed.managers);
   const times = new Map(managed.times);
   const seconds = new Map(updaters.map((identity) => [identity, secondsOf(times.get(identity))]));
@@ -163,7 +163,7 @@ function capped(managed: Managed): Managed {
   const gather = (bucket: string, { fields }: Manager): void => void gathered.get(bucket)!.push(fields);
   const oldest = new Map<string, string>();
   for (const identity of updaters) {
-    if (left <= mostUpdateManagers) break;
+    if (left <= maxUpdateManagers) break;
     const manager = managers.get(identity)!;
     const first = oldest.get(manager.apiVersion);
     if (first === undefined) {

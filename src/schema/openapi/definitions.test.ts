@@ -73,7 +73,7 @@ const Thing = kind("Thing", "A thing.", {
 });
 const meta = `${prefix}.apimachinery.pkg.apis.meta.v1`;
 
-test("version 2 refers beside other keys, and leaves defaults out", () => {
+test("version 2 allows references next to other keys, and omits implied defaults", () => {
   const definitions = collectDefinitions([Thing], dialect, "v2");
   const ref = (name: string) => ({ $ref: `#/definitions/${name}` });
   const thing = definitions[schemaName(Thing, dialect)]!;
@@ -112,7 +112,7 @@ test("version 2 refers beside other keys, and leaves defaults out", () => {
   ]);
 });
 
-test("version 3 wraps references, and shows the defaults that follow from the shape", () => {
+test("version 3 wraps references, and shows implied defaults", () => {
   const definitions = collectDefinitions([Thing], dialect, "v3");
   const properties = definitions[schemaName(Thing, dialect)]!.properties!;
   const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
@@ -139,7 +139,7 @@ test("version 3 wraps references, and shows the defaults that follow from the sh
   ]);
 });
 
-test("version 3 says what goes beyond it in the clients' spelling too, version 2 in its own alone", () => {
+test("version 3 has extensions in the clients' spelling, too, version 2 only in the dialect's", () => {
   const ports = (version: "v2" | "v3") =>
     collectDefinitions([Thing], dialect, version)[schemaName(Thing, dialect)]!.properties!["ports"]!;
   const keys = (version: "v2" | "v3") => Object.keys(ports(version)).filter((key) => key.startsWith("x-"));
@@ -152,7 +152,7 @@ test("version 3 says what goes beyond it in the clients' spelling too, version 2
   assert.equal(ports("v3")["x-kubernetes-patch-merge-key"], "number");
 });
 
-test("what contains itself is defined once, and what may stand in its place has a name", () => {
+test("a recursive message is defined once, and its unions have names", () => {
   const definitions = collectDefinitions([Tree], dialect, "v2");
   const names = Object.keys(definitions).map((name) => name.slice(prefix.length + 1));
   assert.deepEqual(names, [
@@ -165,7 +165,7 @@ test("what contains itself is defined once, and what may stand in its place has 
   ]);
 });
 
-test("some messages are kinds of every group and version", () => {
+test("some messages are published as kinds of every group and version", () => {
   const versions = [
     { group: "test", branded: true, version: "v1" },
     { group: "", branded: false, version: "v1" },

@@ -179,7 +179,7 @@ class Collector {
     const schema = this.#shape(shape, owner, more);
     const value = this.#version === "v3" && !listsDefined(owner) ? defaultOf(field) : undefined;
     const { list, patch, atomicMap } = more;
-    return this.#dressed(schema, {
+    return this.#withKeys(schema, {
       ...(!more.undescribed && { description: doc }),
       ...(value !== undefined && { default: value }),
       ...this.#extensions({
@@ -196,7 +196,7 @@ class Collector {
    * Returns a schema with further keys. Version 3 allows no keys next to a reference, so it is wrapped in
    * allOf.
    */
-  #dressed(schema: SchemaObject, more: SchemaObject): SchemaObject {
+  #withKeys(schema: SchemaObject, more: SchemaObject): SchemaObject {
     if (this.#version === "v2" || schema.$ref === undefined || Object.keys(more).length === 0)
       return { ...more, ...schema };
     return { allOf: [schema], ...more };
@@ -227,7 +227,7 @@ class Collector {
   #item(shape: Shape, owner: Message, more: FieldExtras): SchemaObject {
     const schema = this.#shape(shape, owner, more);
     const zero = this.#version === "v3" && !listsDefined(owner) ? itemDefault(shape) : undefined;
-    return this.#dressed(schema, zero === undefined ? {} : { default: zero });
+    return this.#withKeys(schema, zero === undefined ? {} : { default: zero });
   }
 }
 

@@ -16,8 +16,8 @@ export function extensions(
     version === "v3"
       ? [...new Set([wire.extensionPrefix, wire.clientExtensionPrefix])]
       : [wire.extensionPrefix];
-  const told = Object.entries(marks).filter(([, value]) => value !== undefined);
+  const present = Object.entries(marks).filter(([, value]) => value !== undefined);
   return Object.fromEntries(
-    prefixes.flatMap((prefix) => told.map(([name, value]) => [prefix + name, value])),
+    prefixes.flatMap((prefix) => present.map(([name, value]) => [prefix + name, value])),
   );
 }

@@ -97,11 +97,11 @@ const bytesOf = (
 const vectors: [name: string, value: Partial<Thing>, bytes: Uint8Array][] = [
   ["plain scalars are written even when empty, messages and lists are not", {}, bytesOf({})],
   ["a string is its length and its UTF-8", { name: "hé" }, bytesOf({ before: "0a 03 68c3a9" })],
-  ["an inlined message is nested, though its fields stand in the parent", { host: "h", inner: { flag: false } }, bytesOf({ inlined: "12 09 0a 04 0a00 1000 1a 01 68" })],
+  ["an inlined message is nested, although its fields belong to the parent in JSON", { host: "h", inner: { flag: false } }, bytesOf({ inlined: "12 09 0a 04 0a00 1000 1a 01 68" })],
   ["a negative int32 takes ten bytes", { count: -2 }, bytesOf({ count: "18 feffffffffffffffff01" })],
   ["an int64 beyond 2^53 is exact", { big: 9223372036854775807n as never }, bytesOf({ big: "20 ffffffffffffffff7f" })],
   ["a negative int64 beyond 2^53 is exact", { big: -9223372036854775808n as never }, bytesOf({ big: "20 80808080808080808001" })],
-  ["an int64 beyond 2^32 is split rightly", { big: 1234567890123 }, bytesOf({ big: "20 cb89ec8ff723" })],
+  ["an int64 beyond 2^32 is split correctly", { big: 1234567890123 }, bytesOf({ big: "20 cb89ec8ff723" })],
   ["a double is eight bytes", { share: 0.5 }, bytesOf({ share: "29 000000000000e03f" })],
   ["repeated values follow each other", { lists: ["a", ""], numbers: [1, 300] }, bytesOf({ lists: "32 01 61 32 00", numbers: "38 01 38 ac02" })],
   ["a time is seconds and zero nanoseconds", { made: "2008-01-01T01:01:01Z" }, bytesOf({ made: "42 08 08 cda1e6bb04 10 00" })],
@@ -111,13 +111,13 @@ const vectors: [name: string, value: Partial<Thing>, bytes: Uint8Array][] = [
   ["a port by number and by name", { port: 80 }, bytesOf({ maps: "62 06 08 00 10 50 1a 00" })],
   ["a port by name", { port: "http" }, bytesOf({ maps: "62 0a 08 01 10 00 1a 04 68747470" })],
   ["bytes are bytes", { data: { k: "AP8=" } }, bytesOf({ maps: "6a 07 0a016b 12 02 00ff" })],
-  ["a list inside a map is a message of its own", { extra: { k: ["v", "w"] } }, bytesOf({ maps: "72 0b 0a016b 12 06 0a0176 0a0177" })],
+  ["a list inside a map is wrapped in a message", { extra: { k: ["v", "w"] } }, bytesOf({ maps: "72 0b 0a016b 12 06 0a0176 0a0177" })],
   ["a raw object is its text", { raw: { a: 1 } }, bytesOf({ raw: "7a 09 0a 07 7b2261223a317d" })],
   ["a field set is its text", { managed: {} }, bytesOf({ after: "8201 04 0a 02 7b7d" })],
   ["a duration is its nanoseconds", { wait: "1s" }, bytesOf({ after: "9201 06 08 8094ebdc03" })],
   ["a list of messages", { inners: [{ text: "a" }, {}] }, bytesOf({ after: "9a01 03 0a0161 9a01 02 0a00" })],
   ["a wrapped list", { verbs: ["get"] }, bytesOf({ after: "a201 05 0a 03 676574" })],
-  ["a message contains itself, or what may stand in its place", { tree: { name: "a", either: true, some: [{ name: "b" }], names: ["c"] } }, bytesOf({ after: "aa01 13 0a0161 1a 02 0801 22 05 12 03 0a0162 2a 03 120163" })],
+  ["a message contains itself and its union alternatives", { tree: { name: "a", either: true, some: [{ name: "b" }], names: ["c"] } }, bytesOf({ after: "aa01 13 0a0161 1a 02 0801 22 05 12 03 0a0162 2a 03 120163" })],
 ]; // prettier-ignore
 for (const [name, value, expected] of vectors)
   test(`${name}, both ways`, () => {
@@ -126,7 +126,7 @@ for (const [name, value, expected] of vectors)
     assert.deepEqual(thing.decode(expected, typeMeta), whole);
   });
 
-test("fields come back in the order of the declaration, and zeros of optional ones are dropped", () => {
+test("decoded fields are in the order of the declaration, and zeros of optional ones are dropped", () => {
   const decoded = thing.decode(
     thing.encode({ ...empty, labels: { a: "b" }, count: 0, host: "h", name: "n" }),
     typeMeta,
@@ -146,7 +146,7 @@ test("fields come back in the order of the declaration, and zeros of optional on
 test("absent fields of an empty message get their zero values", () =>
   assert.deepEqual(thing.decode(new Uint8Array(0), typeMeta), empty));
 
-test("unknown fields are passed over, whatever their wire type", () => {
+test("unknown fields are skipped, whatever their wire type", () => {
   const unknown = fromHex("c03e 05 c13e 0102030405060708 c23e 02 0102 c33e 08 01 c43e c53e 01020304");
   assert.deepEqual(thing.decode(Buffer.concat([thing.encode(empty), unknown]), typeMeta), empty);
 });
@@ -161,13 +161,13 @@ const malformed: [name: string, bytes: string, message: RegExp][] = [
   ["a group that never ends", "c33e 08 01", /unexpected end/],
   ["a group that ends with another's number", "c33e cc3e", /another's number/],
   ["an end of a group that never began", "c43e", /illegal protobuf tag/],
-  ["a quantity that is none", "5a 08 0a 01 61 12 03 0a 01 78", /quantities must match/],
+  ["an invalid quantity", "5a 08 0a 01 61 12 03 0a 01 78", /quantities must match/],
   ["a time out of range", "42 0c 08 ffffffffffffffff7f 10 00", /out of range/],
 ];
 for (const [name, bytes, expected] of malformed)
   test(`${name} is refused`, () => assert.throws(() => thing.decode(fromHex(bytes)), expected));
 
-test("a message nested too deep is refused, not followed", () => {
+test("a message nested too deeply is rejected", () => {
   let bytes: Uint8Array = fromHex("0a0161");
   for (let i = 0; i < 300; i++) bytes = Buffer.concat([fromHex("12"), length(bytes.length), bytes]);
   assert.throws(() => protobufCodec(Tree).decode(bytes), /nest deeper than 200/);
@@ -175,7 +175,7 @@ test("a message nested too deep is refused, not followed", () => {
 const length = (size: number): Uint8Array =>
   size < 128 ? Uint8Array.of(size) : Uint8Array.of((size & 127) | 128, size >>> 7);
 
-test("no more fields are read than the caller wants, at any depth", () => {
+test("the caller's limit on fields holds at any depth", () => {
   const bytes = thing.encode({ ...empty, inners: [{ text: "a" }, { text: "b" }] });
   let fewest = 0;
   while (!reads(bytes, fewest)) fewest++;
@@ -196,7 +196,7 @@ function reads(bytes: Uint8Array, mostFields: number): boolean {
   }
 }
 
-test("any bytes are decoded or refused, nothing else", () => {
+test("any bytes are either decoded or rejected", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
       try {
@@ -209,7 +209,7 @@ test("any bytes are decoded or refused, nothing else", () => {
   );
 });
 
-test("raw objects keep their text, and bytes that are no JSON stay bytes", () => {
+test("raw objects keep their text, and bytes that are not JSON stay bytes", () => {
   const raw = '{"a":1.0,"2":1,"1":[12345678901234567890]}';
   const value = thing.decode(thing.encode({ ...empty, raw: Buffer.from(raw) as never }), typeMeta);
   assert.equal(Buffer.from(thing.encode(value)).includes(raw), true);
@@ -222,7 +222,7 @@ test("raw objects keep their text, and bytes that are no JSON stay bytes", () =>
   );
 });
 
-test("large objects outgrow the buffer and come back whole", () => {
+test("large objects that outgrow the buffer survive the round trip", () => {
   const value = {
     ...empty,
     labels: Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`key-${i}`, "é".repeat(i % 60)])),
@@ -230,12 +230,12 @@ test("large objects outgrow the buffer and come back whole", () => {
   assert.deepEqual(thing.decode(thing.encode(value), typeMeta), value);
 });
 
-test("a name like a setter of every object is an ordinary key", () => {
+test("`__proto__` is an ordinary key", () => {
   const value = { ...empty, labels: JSON.parse('{"__proto__":"x"}') as Record<string, string> };
   assert.deepEqual(Object.keys(thing.decode(thing.encode(value), typeMeta).labels!), ["__proto__"]);
 });
 
-test("random things survive the round trip", () => {
+test("random objects survive the round trip", () => {
   const text = fc.string({ unit: "grapheme", minLength: 1, maxLength: 50 });
   fc.assert(
     fc.property(
@@ -273,7 +273,7 @@ const Peer = message("Peer", "", {
 });
 const peer = protobufCodec(Peer, { style: "proto3" });
 
-test("for gRPC peers, zeros are left out and repeated numbers are packed", () => {
+test("for gRPC peers, zeros are omitted and repeated numbers are packed", () => {
   assert.equal(
     hex(peer.encode({ id: 0, small: 0, ok: false, ids: [], value: new Uint8Array(0), labels: {} })),
     "",
@@ -285,7 +285,7 @@ test("for gRPC peers, zeros are left out and repeated numbers are packed", () =>
     "080120012a0301ac0232010738004200",
   );
 });
-test("from gRPC peers, required fields get their zeros and others stay out; packed or not is the same", () => {
+test("from gRPC peers, absent required fields become zero, others stay absent, and packing does not matter", () => {
   const nothing = { id: 0, ok: false, ids: [], value: new Uint8Array(0), labels: {} };
   assert.deepEqual(peer.decode(new Uint8Array(0)), nothing);
   assert.deepEqual(peer.decode(fromHex("2801 28ac02")).ids, [1, 300]);
@@ -299,7 +299,7 @@ test("from gRPC peers, required fields get their zeros and others stay out; pack
   });
 });
 
-test("an envelope carries the type beside the bytes", () => {
+test("an envelope contains the type in addition to the bytes", () => {
   const magic = Uint8Array.of(0x6b, 0x38, 0x73, 0);
   const wrapped = encodeEnvelope({ apiVersion: "v1", kind: "Pod" }, Uint8Array.of(1, 2), magic);
   assert.equal(

@@ -21,7 +21,7 @@ export interface ProtobufCodec<T> {
    * Decodes a message. Throws a ProtobufError (possibly TooManyFields) for malformed input. For a kind,
    * `typeMeta` becomes the object's first two fields.
    */
-  decode(bytes: Uint8Array, typeMeta?: TypeMeta, mostFields?: number): T;
+  decode(bytes: Uint8Array, typeMeta?: TypeMeta, maxFields?: number): T;
 }
 
 interface Compiled {
@@ -62,8 +62,8 @@ function codecOf(messageCodec: Compiled): ProtobufCodec<unknown> {
       }
       return writer.finish();
     },
-    decode(bytes, typeMeta, mostFields) {
-      const reader = new Reader(bytes, mostFields);
+    decode(bytes, typeMeta, maxFields) {
+      const reader = new Reader(bytes, maxFields);
       const value = messageCodec.decode(reader, reader.end, typeMeta);
       if (reader.at !== reader.end)
         throw new ProtobufError("a protobuf field runs over the end of its message");

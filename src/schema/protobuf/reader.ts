@@ -15,13 +15,13 @@ const two32 = 4294967296;
 /** Effectively unlimited. */
 const noLimit = 2 ** 30 - 1;
 /** Nesting limit; no valid object comes close to it. */
-const deepest = 200;
+const maxDepth = 200;
 
 // Short strings repeat (names, kinds, labels): a small table of recent ones is faster than creating new
 // strings, and saves memory.
 const recentSlots = 4096;
 const recent: string[] = Array.from({ length: recentSlots }, () => "");
-const longestRecent = 28;
+const maxRecentLength = 28;
 
 const truncated = () => new ProtobufError("unexpected end of protobuf data");
 
@@ -34,8 +34,8 @@ export class Reader {
   #high = 0;
   #fieldsLeft: number;
 
-  constructor(bytes: Uint8Array, mostFields = noLimit) {
-    this.#fieldsLeft = mostFields;
+  constructor(bytes: Uint8Array, maxFields = noLimit) {
+    this.#fieldsLeft = maxFields;
     this.#buffer = viewOf(bytes);
     this.end = bytes.length;
     this.at = 0;
@@ -117,7 +117,7 @@ export class Reader {
   string(): string {
     const size = this.uint32();
     const start = this.#take(size);
-    if (size > longestRecent) return this.#buffer.utf8Slice(start, start + size);
+    if (size > maxRecentLength) return this.#buffer.utf8Slice(start, start + size);
     const buffer = this.#buffer;
     let hash = size;
     for (let i = start; i < start + size; i++) hash = (Math.imul(hash, 31) + buffer[i]!) | 0;
@@ -154,7 +154,7 @@ export class Reader {
   open(): number {
     const size = this.uint32();
     if (size > this.end - this.at) throw truncated();
-    if (++this.#depth > deepest) throw new ProtobufError(`protobuf messages nest deeper than ${deepest}`);
+    if (++this.#depth > maxDepth) throw new ProtobufError(`protobuf messages nest deeper than ${maxDepth}`);
     return this.at + size;
   }
   close(end: number): void {
@@ -185,7 +185,7 @@ export class Reader {
     }
   }
   #skipGroup(number: number): void {
-    if (++this.#depth > deepest) throw new ProtobufError(`protobuf messages nest deeper than ${deepest}`);
+    if (++this.#depth > maxDepth) throw new ProtobufError(`protobuf messages nest deeper than ${maxDepth}`);
     for (;;) {
       const tag = this.tag();
       if ((tag & 7) !== 4) {

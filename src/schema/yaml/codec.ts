@@ -11,22 +11,22 @@ import { printYaml } from "./print.ts";
 /** Converts a YAML text to JSON. Duplicate keys are rejected. */
 export function yamlToJson(input: string | Uint8Array): string {
   const { value, duplicate } = parseYaml(input);
-  if (duplicate.length > 0) throw new YamlError(duplicateSentence(duplicate));
+  if (duplicate.length > 0) throw new YamlError(duplicateKeysMessage(duplicate));
   return stringifyJson(value);
 }
 
 /** Reports all duplicate keys in one message. */
-export const duplicateSentence = (duplicate: readonly string[]): string =>
+export const duplicateKeysMessage = (duplicate: readonly string[]): string =>
   `yaml: unmarshal errors:\n  ${duplicate.join("\n  ")}`;
 
 /**
  * Joins the findings of strict decoding, from JSON or YAML, into one message. Duplicate YAML keys form a
  * single finding.
  */
-export function strictSentence(findings: readonly string[]): string {
+export function strictMessage(findings: readonly string[]): string {
   const inYaml = findings.filter((text) => text.startsWith("line "));
   if (inYaml.length === 0) return findings.join(", ");
-  return [duplicateSentence(inYaml), ...findings.filter((text) => !text.startsWith("line "))].join(", ");
+  return [duplicateKeysMessage(inYaml), ...findings.filter((text) => !text.startsWith("line "))].join(", ");
 }
 
 /**

@@ -37,7 +37,7 @@ const styles = fc.record({
   lineWidth: fc.constantFrom(-1, 20, 80),
 });
 
-test("what js-yaml writes, in whatever style, is read as the value it wrote", () => {
+test("YAML written by js-yaml in any style is parsed to the original value", () => {
   fc.assert(
     fc.property(tree, styles, (value, style) => {
       const yaml = dump(value, { ...style, schema: CORE_SCHEMA });
@@ -76,7 +76,7 @@ function nest(lead: string, [first = "", ...rest]: readonly string[]): string[] 
     : [lead, ...[first, ...rest].map((line) => `  ${line}`)];
 }
 
-test("documents of blocks, flows and comments mean the same to js-yaml and to us", () => {
+test("documents with block and flow collections and comments are parsed alike by js-yaml and this parser", () => {
   let read = 0;
   fc.assert(
     fc.property(lines(3), fc.constantFrom("", " # comment", "\n# comment"), (parts, comment) => {

@@ -14,19 +14,19 @@ export interface ParsedYaml {
   readonly duplicate: readonly string[];
 }
 
-const deepest = 500;
+const maxNesting = 500;
 /**
  * Maximum number of events of a document: keys, values, and ends of lists and maps. No handwritten document
  * comes close, and programs send JSON.
  */
-const mostEvents = 250_000;
+const maxEvents = 250_000;
 
 /** Parses all documents of a text; an empty document is null. */
 export function parseYamlDocuments(input: string | Uint8Array): ParsedYaml[] {
   const source = typeof input === "string" ? input : textOf(input);
   try {
-    const events = parseEvents(source, { maxDepth: deepest });
-    if (events.length > mostEvents) throw new YamlError("yaml: exceeded max number of values");
+    const events = parseEvents(source, { maxDepth: maxNesting });
+    if (events.length > maxEvents) throw new YamlError("yaml: exceeded max number of values");
     return new Composer(source, events).documents();
   } catch (error) {
     throw error instanceof YamlError ? error : reworded(error);
@@ -52,7 +52,7 @@ const ambiguous = /\\u[dD][89a-fA-F]|"<<"|\d{16}/;
 function readAsJson(source: string): ParsedYaml | undefined {
   if (!source.startsWith("{") || ambiguous.test(source)) return undefined;
   try {
-    const parsed = parseUniqueJson(source, { maxDepth: deepest });
+    const parsed = parseUniqueJson(source, { maxDepth: maxNesting });
     return parsed && { value: parsed.value, duplicate: [] };
   } catch {
     return undefined;
@@ -68,7 +68,7 @@ function textOf(bytes: Uint8Array): string {
 }
 
 function reworded(error: unknown): Error {
-  if (error instanceof RangeError) return new YamlError(`yaml: exceeded max depth of ${deepest}`);
+  if (error instanceof RangeError) return new YamlError(`yaml: exceeded max depth of ${maxNesting}`);
   const { reason, mark } = error as { reason?: string; mark?: { line: number } };
   return reason === undefined
     ? (error as Error)

@@ -9,7 +9,7 @@ import { type Analysis, analyze, escaped, misread } from "./scalar-style.ts";
 
 const widest = 80;
 /** Longer keys are written with a question mark. */
-const longestKey = 128;
+const maxKeyLength = 128;
 
 export function printYaml(value: unknown): string {
   const printer = new Printer();
@@ -72,7 +72,7 @@ class Printer {
     if (keys.length === 0) return this.#put("{}");
     keys.forEach((key, i) => {
       if (!inline || i > 0) this.#line(indent);
-      const simple = !key.includes("\n") && Buffer.byteLength(key) <= longestKey;
+      const simple = !key.includes("\n") && Buffer.byteLength(key) <= maxKeyLength;
       if (simple) this.#scalar(key, indent, true);
       else {
         this.#put("? ");

@@ -12,23 +12,23 @@ import { type Check, type WalkState, irregular } from "./walk-state.ts";
 type Data = Record<string, unknown>;
 
 /** Inline fast checks by field type; `check` calls the field's check function. */
-const way = {
+const fastCheck = {
   check: 0,
-  text: 1,
-  filledText: 2,
-  truth: 3,
-  count: 4,
+  string: 1,
+  nonEmptyString: 2,
+  trueValue: 3,
+  positiveInt32: 4,
   message: 5,
-  messages: 6,
-  texts: 7,
-  labels: 8,
+  messageList: 6,
+  stringList: 7,
+  stringMap: 8,
 } as const;
 
 /** Compiled form of a message, in arrays indexed by field. */
 interface Plan {
   readonly names: readonly string[];
   readonly index: ReadonlyMap<string, number>;
-  readonly ways: readonly number[];
+  readonly fastChecks: readonly number[];
   readonly checks: readonly Check[];
   readonly nested: readonly (Plan | undefined)[];
   readonly required: readonly boolean[];
@@ -48,7 +48,7 @@ export function planOf(message: Message): Plan {
   const plan: { -readonly [K in keyof Plan]: Plan[K] } = {
     names: [],
     index: new Map(),
-    ways: [],
+    fastChecks: [],
     checks: [],
     nested: [],
     required: [],
@@ -70,7 +70,7 @@ export function planOf(message: Message): Plan {
         zeroOfField(field),
   );
   plan.checks = fields.map(({ field }) => fieldCheck(field));
-  plan.ways = fields.map(({ field }) => wayOf(field));
+  plan.fastChecks = fields.map(({ field }) => fastCheckOf(field));
   plan.nested = fields.map(({ field }) => nestedPlan(field.shape));
   return plan;
 }
@@ -80,15 +80,18 @@ function nestedPlan(shape: Shape): Plan | undefined {
   return shape.shape === "list" ? nestedPlan(shape.of) : undefined;
 }
 
-function wayOf({ shape, presence }: Field): number {
-  if (shape.shape === "message") return way.message;
-  if (shape.shape === "list" && shape.of.shape === "message") return way.messages;
-  if (shape.shape === "list" && shape.of.shape === "scalar" && shape.of.scalar === "string") return way.texts;
-  if (shape.shape === "map" && shape.of.shape === "scalar" && shape.of.scalar === "string") return way.labels;
+function fastCheckOf({ shape, presence }: Field): number {
+  if (shape.shape === "message") return fastCheck.message;
+  if (shape.shape === "list" && shape.of.shape === "message") return fastCheck.messageList;
+  if (shape.shape === "list" && shape.of.shape === "scalar" && shape.of.scalar === "string")
+    return fastCheck.stringList;
+  if (shape.shape === "map" && shape.of.shape === "scalar" && shape.of.scalar === "string")
+    return fastCheck.stringMap;
   if (shape.shape === "scalar" && shape.scalar === "string")
-    return presence === "optional" ? way.filledText : way.text;
-  if (shape.shape === "scalar" && (shape.scalar === "int32" || shape.scalar === "int64")) return way.count;
-  return shape.shape === "scalar" && shape.scalar === "bool" ? way.truth : way.check;
+    return presence === "optional" ? fastCheck.nonEmptyString : fastCheck.string;
+  if (shape.shape === "scalar" && (shape.scalar === "int32" || shape.scalar === "int64"))
+    return fastCheck.positiveInt32;
+  return shape.shape === "scalar" && shape.scalar === "bool" ? fastCheck.trueValue : fastCheck.check;
 }
 
 /**
@@ -96,15 +99,15 @@ function wayOf({ shape, presence }: Field): number {
  * kinds too.
  */
 export function walkMessage(plan: Plan, value: object, state: WalkState): object {
-  const { names, ways } = plan;
+  const { names, fastChecks } = plan;
   let target = value as Data;
   let next = 0;
-  let met = 0;
-  let requiredMet = 0;
+  let seen = 0;
+  let requiredSeen = 0;
   let clean = true;
   let openBefore: string | undefined;
   for (const key in value) {
-    met++;
+    seen++;
     let i = next;
     if (names[i] !== key && names[++i] !== key && names[++i] !== key) {
       const found = plan.index.get(key);
@@ -132,41 +135,41 @@ export function walkMessage(plan: Plan, value: object, state: WalkState): object
     next = i + 1;
     const given = (value as Data)[key];
     let kept: unknown;
-    switch (ways[i]!) {
-      case way.filledText:
+    switch (fastChecks[i]!) {
+      case fastCheck.nonEmptyString:
         if (typeof given === "string" && given !== "") continue;
         break;
-      case way.text:
+      case fastCheck.string:
         if (typeof given === "string") {
-          if (plan.required[i]) requiredMet++;
+          if (plan.required[i]) requiredSeen++;
           continue;
         }
         break;
-      case way.truth:
+      case fastCheck.trueValue:
         if (given === true) {
-          if (plan.required[i]) requiredMet++;
+          if (plan.required[i]) requiredSeen++;
           continue;
         }
         break;
-      case way.count:
+      case fastCheck.positiveInt32:
         if (typeof given === "number" && given > 0 && given <= 2147483647 && Number.isInteger(given)) {
-          if (plan.required[i]) requiredMet++;
+          if (plan.required[i]) requiredSeen++;
           continue;
         }
         break;
-      case way.message:
+      case fastCheck.message:
         if (typeof given === "object" && given !== null && !Array.isArray(given))
           kept = walkMessage(plan.nested[i]!, given, state);
         break;
-      case way.messages:
+      case fastCheck.messageList:
         if (Array.isArray(given) && given.length > 0) kept = walkMessages(plan.nested[i]!, given, state);
         break;
-      case way.texts:
-        if (Array.isArray(given) && given.length > 0 && areTexts(given)) kept = given;
+      case fastCheck.stringList:
+        if (Array.isArray(given) && given.length > 0 && areStrings(given)) kept = given;
         break;
-      case way.labels:
+      case fastCheck.stringMap:
         if (typeof given === "object" && given !== null) {
-          const count = countTexts(given);
+          const count = countStrings(given);
           if (count > 0) {
             state.keys += count;
             kept = sortedMap(given);
@@ -180,10 +183,10 @@ export function walkMessage(plan: Plan, value: object, state: WalkState): object
       target[key] = kept;
       if (kept === undefined) clean = false;
     }
-    if (kept !== undefined && plan.required[i]) requiredMet++;
+    if (kept !== undefined && plan.required[i]) requiredSeen++;
   }
-  state.keys += met;
-  return clean && requiredMet === plan.requiredCount ? target : rebuild(plan, target);
+  state.keys += seen;
+  return clean && requiredSeen === plan.requiredCount ? target : rebuild(plan, target);
 }
 
 function walkMessages(plan: Plan, value: readonly unknown[], state: WalkState): readonly unknown[] {
@@ -213,12 +216,12 @@ function empty(value: unknown): object {
   return {};
 }
 
-function areTexts(list: readonly unknown[]): boolean {
+function areStrings(list: readonly unknown[]): boolean {
   for (let i = 0; i < list.length; i++) if (typeof list[i] !== "string") return false;
   return true;
 }
 /** Returns the number of keys if all values are strings, otherwise zero. */
-function countTexts(map: object): number {
+function countStrings(map: object): number {
   if (Array.isArray(map)) return 0;
   let count = 0;
   for (const key in map) {
@@ -277,7 +280,7 @@ function presentCheck(field: Field): Check {
     return (value, state) => {
       if (value === null || value === undefined) return undefined;
       const kept = check(value, state);
-      return isEmpty(kept) && !(field.more.emptyCounts && state.reading) ? undefined : kept;
+      return isEmpty(kept) && !(field.more.keepEmpty && state.reading) ? undefined : kept;
     };
   }
   // A zero time or an empty raw object behind a pointer counts as absent.

@@ -16,7 +16,7 @@ import {
   type WatchQuery,
 } from "#watchcache";
 
-export interface LateSourceOptions {
+export interface LazySourceOptions {
   readonly reflector: StoreReflector;
   readonly store: Store;
   readonly prefix: string;
@@ -25,8 +25,8 @@ export interface LateSourceOptions {
   readonly uncached: boolean;
 }
 
-export class LateSource implements ObjectSource {
-  readonly #options: LateSourceOptions;
+export class LazySource implements ObjectSource {
+  readonly #options: LazySourceOptions;
   readonly #direct: DirectSource;
   #loading: Promise<ResourceCache> | undefined;
   #cache: ResourceCache | undefined;
@@ -34,7 +34,7 @@ export class LateSource implements ObjectSource {
   readonly #closing = new AbortController();
   readonly #firstUse: (() => void)[] = [];
 
-  constructor(options: LateSourceOptions) {
+  constructor(options: LazySourceOptions) {
     this.#options = options;
     this.#direct = new DirectSource(options.store, options.prefix, options.reader);
     this.#closed = options.uncached;

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "#schema";
-import { fromBeta } from "./beta.ts";
+import { fromBeta } from "./from-beta.ts";
 
 const specOf = (spec: JsonObject): JsonObject =>
   fromBeta({ metadata: { name: "things.example.com" }, spec: { names: { kind: "Thing" }, ...spec } })[
     "spec"
   ] as JsonObject;
 
-test("what a definition says of all its versions is said of each", () => {
+test("properties common to all versions are copied to each version", () => {
   const { versions } = specOf({
     version: "v1",
     versions: [
@@ -31,17 +31,17 @@ test("what a definition says of all its versions is said of each", () => {
   ]);
 });
 
-test("a single version stands for the list", () => {
+test("a single version becomes the list of versions", () => {
   assert.deepEqual(specOf({ version: "v1" })["versions"], [{ name: "v1", served: true, storage: true }]);
 });
 
-test("what was left out has the defaults of that version", () => {
+test("omitted fields get the defaults of v1beta1", () => {
   const { names, scope, preserveUnknownFields, conversion } = specOf({ version: "v1" });
   assert.deepEqual(names, { kind: "Thing", singular: "thing", listKind: "ThingList" });
   assert.deepEqual([scope, preserveUnknownFields, conversion], ["Namespaced", true, { strategy: "None" }]);
 });
 
-test("the webhook that converts stands in one place", () => {
+test("the fields of the conversion webhook are moved to one object", () => {
   const { conversion } = specOf({
     conversion: {
       strategy: "Webhook",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { wantsNode } from "./wants-node.ts";
+import { podMatchesNode } from "./pod-matches-node.ts";
 
 const node = { name: "n1", labels: { zone: "a", size: "5", odd: "5x" } };
 const required = (...nodeSelectorTerms: object[]) =>
@@ -11,7 +11,7 @@ const term = (key: string, operator: string, ...values: string[]) => ({
   matchExpressions: [{ key, operator, values }],
 });
 
-const cases: [name: string, spec: Parameters<typeof wantsNode>[0], wanted: boolean][] = [
+const cases: [name: string, spec: Parameters<typeof podMatchesNode>[0], wanted: boolean][] = [
   ["nothing asked", {}, true],
   ["a label it has", { nodeSelector: { zone: "a" } }, true],
   ["a label of another value", { nodeSelector: { zone: "b" } }, false],
@@ -37,4 +37,5 @@ const cases: [name: string, spec: Parameters<typeof wantsNode>[0], wanted: boole
   ["no terms at all", required(), false],
 ];
 for (const [name, spec, wanted] of cases)
-  test(`${name}: ${wanted ? "wanted" : "not wanted"}`, () => assert.equal(wantsNode(spec, node), wanted));
+  test(`${name}: ${wanted ? "wanted" : "not wanted"}`, () =>
+    assert.equal(podMatchesNode(spec, node), wanted));

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { TokenReview } from "./authentication/token.ts";
-import { webhookAnswer, webhookReview } from "./webhook-answer.ts";
+import { webhookResponse, webhookReview } from "./webhook-response.ts";
 
 const wanted = { kind: "TokenReview", apiVersion: "authentication/v1" };
 
-test("an answer of the kind that was asked for is taken, as JSON or YAML", () => {
+test("a response of the requested kind is accepted, as JSON or YAML", () => {
   const answer = { ...wanted, status: { authenticated: true } };
-  assert.deepEqual(webhookAnswer(JSON.stringify(answer), wanted), answer);
-  assert.deepEqual(webhookAnswer("kind: TokenReview\napiVersion: authentication/v1\n", wanted), wanted);
+  assert.deepEqual(webhookResponse(JSON.stringify(answer), wanted), answer);
+  assert.deepEqual(webhookResponse("kind: TokenReview\napiVersion: authentication/v1\n", wanted), wanted);
 });
 
 const refused: [name: string, text: string, why: string][] = [
@@ -42,8 +42,8 @@ const refused: [name: string, text: string, why: string][] = [
   ["another kind", '{"kind":"Foo","apiVersion":"v1"}', 'no kind "Foo" is registered for version "v1"'],
 ];
 for (const [name, text, why] of refused)
-  test(`${name} is refused in kube-apiserver's words`, () =>
-    assert.throws(() => webhookAnswer(text, wanted), new Error(why)));
+  test(`${name} is rejected with kube-apiserver's message`, () =>
+    assert.throws(() => webhookResponse(text, wanted), new Error(why)));
 
 const field = "into Go struct field";
 const typed: [status: string, why: string][] = [
@@ -62,7 +62,7 @@ const typed: [status: string, why: string][] = [
   ],
 ];
 for (const [status, message] of typed)
-  test(`a review whose status is ${status} is refused`, () =>
+  test(`a review with the status ${status} is rejected`, () =>
     assert.throws(
       () =>
         webhookReview(
@@ -73,14 +73,14 @@ for (const [status, message] of typed)
       { message },
     ));
 
-test("an answer of another version may repeat a token and is not shown, others not at any length", () => {
+test("a response of another version is not shown as it may contain a token, others are truncated", () => {
   const answer = JSON.stringify({ apiVersion: "authentication/v1", kind: 5, spec: { token: "t0ken" } });
-  assert.throws(() => webhookAnswer(answer, wanted, true), {
+  assert.throws(() => webhookResponse(answer, wanted, true), {
     message: "Object 'Kind' is missing in 'REDACTED'",
   });
   const long = JSON.stringify({ kind: 5, a: "x".repeat(5000) });
   assert.throws(
-    () => webhookAnswer(long, wanted),
+    () => webhookResponse(long, wanted),
     (error: Error) => error.message.length < 1200,
   );
 });

@@ -16,7 +16,7 @@ import {
   time,
 } from "../shape.ts";
 import { decodeJson } from "./codec.ts";
-import { converterWords } from "./converter-words.ts";
+import { converterMessage } from "./converter-message.ts";
 import { DecodeError, type Mismatch } from "./decode-error.ts";
 
 const { message, named } = apiPackage({ package: "api.core.v1" });
@@ -39,8 +39,8 @@ const words: [given: Mismatch["given"], literal: string, into: Shape, converter:
   ["bool", "", bytes, "cannot restore slice from bool"],
 ]; // prettier-ignore
 for (const [given, literal, into, converter] of words)
-  test(`"${converter}" is how a converter tells of ${given} ${literal}`, () =>
-    assert.equal(converterWords(new DecodeError("json", "", { given, literal, into })), converter));
+  test(`"${converter}" is the converter's message for ${given} ${literal}`, () =>
+    assert.equal(converterMessage(new DecodeError("json", "", { given, literal, into })), converter));
 
 const Thing = message("Thing", "", {
   made: optional(1, time, ""),
@@ -57,8 +57,8 @@ const read: [text: string, converter: string][] = [
   ['{"amount":"x"}', "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"],
 ]; // prettier-ignore
 for (const [text, converter] of read)
-  test(`"${converter}" is how a converter tells of ${text}`, () =>
+  test(`"${converter}" is the converter's message for ${text}`, () =>
     assert.throws(
       () => decodeJson(Thing, text),
-      (error: DecodeError) => converterWords(error) === converter,
+      (error: DecodeError) => converterMessage(error) === converter,
     ));

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { selectEverything, systemClock } from "#base";
 import { openMemory } from "#store";
 import { type ObjectSource, type Reader, StoreReflector, withRevision } from "#watchcache";
-import { LateSource } from "./late-source.ts";
+import { LazySource } from "./lazy-source.ts";
 
 const prefix = "/r/g/things/";
 const read: Reader = ({ key, revision, value }) =>
@@ -19,7 +19,7 @@ async function opened() {
     JSON.stringify({ kind: "K", apiVersion: "v1", metadata: { name: "a", uid: "u" } }),
   );
   await store.write({ key: `${prefix}a`, value, expect: "any" });
-  const source = new LateSource({ reflector, store, prefix, reader: read, uncached: false });
+  const source = new LazySource({ reflector, store, prefix, reader: read, uncached: false });
   await source.get("a", latest);
   return { source, end: () => stop.abort() };
 }
@@ -33,7 +33,7 @@ const reads: [name: string, count: (source: ObjectSource) => Promise<number>][] 
   ],
 ];
 for (const [name, count] of reads)
-  test(`a ${name} that is under way when the definition changes finds the object`, async () => {
+  test(`a ${name} in progress when the definition changes finds the object`, async () => {
     const { source, end } = await opened();
     const found = count(source);
     await Promise.resolve();
@@ -42,7 +42,7 @@ for (const [name, count] of reads)
     end();
   });
 
-test("a watch that begins when the definition changes ends", async () => {
+test("a watch that starts while the definition changes ends", async () => {
   const { source, end } = await opened();
   const over = Promise.withResolvers<void>();
   const { signal } = new AbortController();

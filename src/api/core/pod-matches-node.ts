@@ -10,7 +10,7 @@ export interface NamedNode {
   readonly labels: Labels;
 }
 
-export function wantsNode(
+export function podMatchesNode(
   { nodeSelector, affinity }: Pick<TypeOf<typeof PodSpec>, "nodeSelector" | "affinity">,
   node: NamedNode,
 ): boolean {

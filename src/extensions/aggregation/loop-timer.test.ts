@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Clock, systemClock } from "#base";
-import { Rest } from "./rest.ts";
+import { LoopTimer } from "./loop-timer.ts";
 
 /** A clock that records the delays it was asked for and ends them on request. */
 function countingClock(): { clock: Clock; waiting: { milliseconds: number; run: () => void }[] } {
@@ -14,18 +14,18 @@ function countingClock(): { clock: Clock; waiting: { milliseconds: number; run: 
   return { clock: { ...systemClock, after }, waiting };
 }
 
-test("a pause without a time sets no timer, and ends when somebody calls for the next round", async () => {
+test("a pause without a delay sets no timer, and ends when the next round is triggered", async () => {
   const { clock, waiting } = countingClock();
-  const rest = new Rest();
-  const over = rest.over(Infinity, clock, new AbortController().signal);
+  const timer = new LoopTimer();
+  const over = timer.wait(Infinity, clock, new AbortController().signal);
   assert.deepEqual(waiting, []);
-  rest.end();
+  timer.wake();
   await over;
 });
 
-test("a pause ends when its time is over, and keeps no timer", async () => {
+test("a pause ends after its delay, and leaves no timer", async () => {
   const { clock, waiting } = countingClock();
-  const over = new Rest().over(700, clock, new AbortController().signal);
+  const over = new LoopTimer().wait(700, clock, new AbortController().signal);
   assert.deepEqual(
     waiting.map(({ milliseconds }) => milliseconds),
     [700],
@@ -35,16 +35,16 @@ test("a pause ends when its time is over, and keeps no timer", async () => {
   assert.deepEqual(waiting, []);
 });
 
-test("what called during a round ends the pause after it at once", async () => {
-  const rest = new Rest();
-  rest.begin();
-  rest.end();
-  await rest.over(Infinity, countingClock().clock, new AbortController().signal);
+test("a trigger during a round ends the following pause immediately", async () => {
+  const timer = new LoopTimer();
+  timer.reset();
+  timer.wake();
+  await timer.wait(Infinity, countingClock().clock, new AbortController().signal);
 });
 
-test("the end of the whole ends the pause", async () => {
+test("an abort ends the pause", async () => {
   const stopping = new AbortController();
-  const over = new Rest().over(Infinity, countingClock().clock, stopping.signal);
+  const over = new LoopTimer().wait(Infinity, countingClock().clock, stopping.signal);
   stopping.abort();
   await over;
 });

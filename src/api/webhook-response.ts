@@ -3,23 +3,28 @@
 import { type Message, type TypeOf, fromJsonValue, parseJson, parseYaml } from "#schema";
 import { headerOf, redacted } from "./config/config-object.ts";
 
-const mostShown = 1024;
+const maxShown = 1024;
 
 /**
  * Returns the response if it has the requested kind. The text of a confidential one, which may contain a
  * token, is not shown in errors.
  */
-export function webhookAnswer(
+export function webhookResponse(
   text: string,
   wanted: { readonly kind: string; readonly apiVersion: string },
   confidential = false,
 ): { readonly status?: unknown } {
   if (text === "") throw new Error("0-length response");
   const value = parsed(text);
-  const { kind, apiVersion } = headerOf(value, confidential ? redacted : text.slice(0, mostShown));
-  const [given, asked] = [apiVersion, wanted.apiVersion].map(groupVersion) as [string[], string[]];
-  if (kind === wanted.kind && given[0] === asked[0] && given[1] !== asked[1] && reviewed.has(given[1]!))
-    throw new Error(`converting (${given[1]}.${kind}) to (${asked[1]}.${kind}): unknown conversion`);
+  const { kind, apiVersion } = headerOf(value, confidential ? redacted : text.slice(0, maxShown));
+  const [given, requested] = [apiVersion, wanted.apiVersion].map(groupVersion) as [string[], string[]];
+  if (
+    kind === wanted.kind &&
+    given[0] === requested[0] &&
+    given[1] !== requested[1] &&
+    reviewed.has(given[1]!)
+  )
+    throw new Error(`converting (${given[1]}.${kind}) to (${requested[1]}.${kind}): unknown conversion`);
   if (kind !== wanted.kind || apiVersion !== wanted.apiVersion)
     throw new Error(
       `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)}`,
@@ -34,14 +39,14 @@ export function webhookAnswer(
 const reviewed: ReadonlySet<string> = new Set(["v1", "v1beta1"]);
 const groupVersion = (text: string): string[] => text.split("/", 2);
 
-/** Like webhookAnswer, but also checks the types of fields. */
+/** Like webhookResponse, but also checks the types of fields. */
 export function webhookReview<M extends Message>(
   text: string,
   schema: M,
   wanted: { readonly kind: string; readonly apiVersion: string },
   confidential = false,
 ): TypeOf<M> {
-  return fromJsonValue(schema, webhookAnswer(text, wanted, confidential)).value;
+  return fromJsonValue(schema, webhookResponse(text, wanted, confidential)).value;
 }
 
 /** Parses JSON, or YAML if it is not valid JSON. */

@@ -8,7 +8,7 @@ import { integerOf } from "./parse.ts";
 import { nameOf } from "./type-name.ts";
 
 /** Translates a type error of the decoder into the converter's wording. */
-export function converterWords({ message, mismatch }: DecodeError): string {
+export function converterMessage({ message, mismatch }: DecodeError): string {
   if (!mismatch) return message;
   const { into } = mismatch;
   switch (into.shape) {

@@ -47,7 +47,7 @@ export interface Finding {
   readonly offset: number;
 }
 
-export interface CarefulState {
+export interface DecodeState {
   /** The text the nodes point into; undefined if they were built from data. */
   readonly text: string | undefined;
   readonly findings: Finding[];
@@ -72,28 +72,28 @@ interface Place {
    * Set for values decoded separately from their surroundings: errors name a `value` as if it were the
    * document, and a `field` by the field that holds it.
    */
-  readonly apart?: "value" | "field";
+  readonly separate?: "value" | "field";
 }
 
 const below = (place: Place, key: string, owner: Message): Place => {
   const path = inside(place, key);
-  if (place.apart === "field") return { ...place, path };
+  if (place.separate === "field") return { ...place, path };
   // The metadata of an open kind is decoded separately, after everything else.
-  if (owner.more.open) return { path, names: "", owner: undefined, apart: "value" };
+  if (owner.more.open) return { path, names: "", owner: undefined, separate: "value" };
   const names = place.names ? `${place.names}.${key}` : key;
-  return { path, names, owner, ...(place.apart && { apart: place.apart }) };
+  return { path, names, owner, ...(place.separate && { separate: place.separate }) };
 };
 
 /**
  * Sorts entries by key if the value was extracted from an already decoded document, like the metadata of an
  * open kind.
  */
-const inOrder = <T>(entries: Iterable<[string, T]>, { apart }: Place): Iterable<[string, T]> =>
-  apart === "value" ? [...entries].sort(([one], [other]) => (one < other ? -1 : 1)) : entries;
+const inOrder = <T>(entries: Iterable<[string, T]>, { separate }: Place): Iterable<[string, T]> =>
+  separate === "value" ? [...entries].sort(([one], [other]) => (one < other ? -1 : 1)) : entries;
 
 const inside = (place: Place, key: string): string => (place.path ? `${place.path}.${key}` : key);
 
-export function carefully(message: Message, node: Node, state: CarefulState): object {
+export function decodeNode(message: Message, node: Node, state: DecodeState): object {
   const root: Place = { path: "", names: "", owner: undefined };
   const read = (valueOf(message, [node], root, state) ?? zeroOf(message)) as object;
   if (state.wrongType) throw state.wrongType;
@@ -101,7 +101,7 @@ export function carefully(message: Message, node: Node, state: CarefulState): ob
 }
 
 /** Decodes the nodes given for one field, usually a single one. Returns null if the last one is null. */
-function valueOf(shape: Shape, nodes: readonly Node[], place: Place, state: CarefulState): unknown {
+function valueOf(shape: Shape, nodes: readonly Node[], place: Place, state: DecodeState): unknown {
   const last = nodes.at(-1)!;
   switch (shape.shape) {
     case "message":
@@ -114,7 +114,7 @@ function valueOf(shape: Shape, nodes: readonly Node[], place: Place, state: Care
         : messageOf(shape.get(), nodes, place, state);
     case "list":
       if (last === null) return null;
-      if (!Array.isArray(last)) return noted(state, wrongType(last, shape, place));
+      if (!Array.isArray(last)) return recordWrongType(state, wrongType(last, shape, place));
       return last.map(
         (item: Node, i) =>
           valueOf(shape.of, [item], { ...place, path: `${place.path}[${i}]` }, state) ?? zeroOf(shape.of),
@@ -133,7 +133,7 @@ function nullOf(scalar: ScalarName): null {
   return null;
 }
 
-function messageOf(message: Message, nodes: readonly Node[], place: Place, state: CarefulState): unknown {
+function messageOf(message: Message, nodes: readonly Node[], place: Place, state: DecodeState): unknown {
   const objects = nodes.slice(nodes.lastIndexOf(null) + 1);
   if (objects.length === 0) return null;
   const fields = flatFields(message);
@@ -141,7 +141,7 @@ function messageOf(message: Message, nodes: readonly Node[], place: Place, state
   const others = new Map<string, Node>();
   for (const object of objects) {
     if (!(object instanceof ObjectNode)) {
-      noted(state, wrongType(object, message, place));
+      recordWrongType(state, wrongType(object, message, place));
       continue;
     }
     const seen = new Set<string>();
@@ -187,7 +187,7 @@ function readOthers(
   open: OpenFields,
   others: ReadonlyMap<string, Node>,
   result: Record<string, unknown>,
-  state: CarefulState,
+  state: DecodeState,
 ): void {
   const [unknownPaths, unknownMetadata]: [string[], string[]] = [[], []];
   const walk: OpenWalk = {
@@ -212,7 +212,7 @@ function readOthers(
 /** Returns the value as the field's presence keeps it, or undefined to omit it. */
 function keep(field: Field, value: unknown): unknown {
   if (value === null) return undefined;
-  if (field.presence !== "optional" || field.more.emptyCounts) return value;
+  if (field.presence !== "optional" || field.more.keepEmpty) return value;
   switch (field.shape.shape) {
     case "scalar":
       return dropsZero.has(field.shape.scalar) && (value === 0 || value === "" || value === false)
@@ -227,13 +227,13 @@ function keep(field: Field, value: unknown): unknown {
   }
 }
 
-function mapOf(of: Shape, nodes: readonly Node[], place: Place, state: CarefulState, shape: Shape): unknown {
+function mapOf(of: Shape, nodes: readonly Node[], place: Place, state: DecodeState, shape: Shape): unknown {
   const objects = nodes.slice(nodes.lastIndexOf(null) + 1);
   if (objects.length === 0) return null;
   const result: Record<string, unknown> = {};
   for (const object of objects) {
     if (!(object instanceof ObjectNode)) {
-      noted(state, wrongType(object, shape, place));
+      recordWrongType(state, wrongType(object, shape, place));
       continue;
     }
     const seen = new Set<string>();
@@ -253,13 +253,13 @@ function unionOf(
   message: Message,
   node: Node,
   place: Place,
-  state: CarefulState,
+  state: DecodeState,
 ): unknown {
   if (node === null) return null;
   // kube-apiserver decodes these with a custom unmarshaler, so unknown fields inside are not reported.
-  const quiet: CarefulState = { text: state.text, findings: [], truncates: false };
-  const read = unionValue(or, message, node, { ...place, apart: "field" }, quiet);
-  if (quiet.wrongType) throw quiet.wrongType;
+  const separateState: DecodeState = { text: state.text, findings: [], truncates: false };
+  const read = unionValue(or, message, node, { ...place, separate: "field" }, separateState);
+  if (separateState.wrongType) throw separateState.wrongType;
   return read;
 }
 
@@ -268,9 +268,9 @@ function unionValue(
   message: Message,
   node: Node,
   place: Place,
-  quiet: CarefulState,
+  separateState: DecodeState,
 ): unknown {
-  if (node instanceof ObjectNode) return messageOf(message, [node], place, quiet);
+  if (node instanceof ObjectNode) return messageOf(message, [node], place, separateState);
   if (or === "bool") {
     if (typeof node === "boolean") return node;
     throw new DecodeError("boolean or JSON schema expected", place.path);
@@ -279,8 +279,8 @@ function unionValue(
   return node.map((item: Node, i) => {
     const here = { ...place, path: `${place.path}[${i}]` };
     return or === "strings"
-      ? scalarOf(string, item ?? "", here, quiet)
-      : (messageOf(message, [item], here, quiet) ?? zeroOf(message));
+      ? scalarOf(string, item ?? "", here, separateState)
+      : (messageOf(message, [item], here, separateState) ?? zeroOf(message));
   });
 }
 
@@ -294,9 +294,9 @@ const ranges: Partial<Record<ScalarName, readonly [bigint, bigint]>> = {
 const isInt64 = (value: number | bigint): boolean =>
   BigInt(value) >= ranges.int64![0] && BigInt(value) <= ranges.int64![1];
 
-function scalarOf(shape: Scalar, node: Node, place: Place, state: CarefulState): unknown {
+function scalarOf(shape: Scalar, node: Node, place: Place, state: DecodeState): unknown {
   const { scalar } = shape;
-  const wrong = () => noted(state, wrongType(node, shape, place));
+  const wrong = () => recordWrongType(state, wrongType(node, shape, place));
   switch (scalar) {
     case "string":
       if (typeof node !== "string") return wrong();
@@ -327,13 +327,13 @@ function scalarOf(shape: Scalar, node: Node, place: Place, state: CarefulState):
     case "rawBytes":
       return wrong();
     case "time":
-      return worded(place, () => canonicalTime(textOf(node, shape, place)));
+      return withPath(place, () => canonicalTime(textOf(node, shape, place)));
     case "microTime":
-      return worded(place, () => givenMicroTime(textOf(node, shape, place)));
+      return withPath(place, () => givenMicroTime(textOf(node, shape, place)));
     case "duration":
-      return worded(place, () => canonicalDuration(textOf(node, shape, place)));
+      return withPath(place, () => canonicalDuration(textOf(node, shape, place)));
     case "quantity":
-      return worded(place, () =>
+      return withPath(place, () =>
         canonicalQuantity(
           node instanceof NumberNode ? node.literal : typeof node === "string" ? node.trim() : "",
         ),
@@ -353,8 +353,8 @@ function scalarOf(shape: Scalar, node: Node, place: Place, state: CarefulState):
 }
 
 /** Returns a number inside a type with a custom unmarshaler, whose errors are thrown immediately. */
-function numberOf(node: Node, into: Scalar, place: Place, { text }: CarefulState): unknown {
-  const own: CarefulState = { text, findings: [], truncates: false };
+function numberOf(node: Node, into: Scalar, place: Place, { text }: DecodeState): unknown {
+  const own: DecodeState = { text, findings: [], truncates: false };
   const value = scalarOf(int32, node, place, own);
   if (own.wrongType) throw new DecodeError(own.wrongType.message, place.path, { ...mismatchOf(node), into });
   return value;
@@ -363,19 +363,19 @@ function numberOf(node: Node, into: Scalar, place: Place, { text }: CarefulState
 /** The element type of a byte list. */
 const uint8: Scalar = { ...uint32, typeName: "uint8" };
 
-function bytesOf(node: Node, place: Place, state: CarefulState, wrong: () => null): string | null {
+function bytesOf(node: Node, place: Place, state: DecodeState, wrong: () => null): string | null {
   if (typeof node === "string")
     try {
       return canonicalBase64(node);
     } catch (error) {
       const illegal = { ...mismatchOf(node), into: bytes };
-      return noted(state, new DecodeError((error as Error).message, place.path, illegal));
+      return recordWrongType(state, new DecodeError((error as Error).message, place.path, illegal));
     }
   if (!Array.isArray(node)) return wrong();
   const given = node.map((item: Node) => {
     const byte = item instanceof NumberNode ? integerOf(item.literal) : item === null ? 0 : undefined;
     if (typeof byte === "number" && byte >= 0 && byte <= 255) return byte;
-    noted(state, wrongType(item, uint8, place));
+    recordWrongType(state, wrongType(item, uint8, place));
     return 0;
   });
   return Buffer.from(given).toString("base64");
@@ -392,7 +392,7 @@ function textOf(node: Node, into: Scalar, place: Place): string {
 }
 
 /** Adds the path to an error thrown by a custom unmarshaler. */
-function worded<T>(place: Place, read: () => T): T {
+function withPath<T>(place: Place, read: () => T): T {
   try {
     return read();
   } catch (error) {
@@ -425,7 +425,7 @@ const mismatchOf = (node: Node): Omit<Mismatch, "into"> => ({
   ...(node instanceof NumberNode && { literal: node.literal }),
 });
 
-const noted = (state: CarefulState, error: DecodeError): null => {
+const recordWrongType = (state: DecodeState, error: DecodeError): null => {
   state.wrongType ??= error;
   return null;
 };
