@@ -40,12 +40,12 @@ export function failureOf(env: Environment, { test }: Vector): string | undefine
   try {
     return run(env, test);
   } catch (error) {
-    if (error instanceof NotExpressible) return error.message;
+    if (error instanceof Unsupported) return error.message;
     throw error;
   }
 }
 
-class NotExpressible extends Error {}
+class Unsupported extends Error {}
 
 function run(env: Environment, test: SimpleTest): string | undefined {
   if (test.disableCheck) return "runs without type checking";
@@ -66,7 +66,7 @@ function run(env: Environment, test: SimpleTest): string | undefined {
   if (test.checkOnly) return undefined;
   const bindings = Object.fromEntries(
     Object.entries(test.bindings).map(([name, { kind }]) => {
-      if (kind.case !== "value") throw new NotExpressible(`binds a value that is ${kind.case}`);
+      if (kind.case !== "value") throw new Unsupported(`binds a value that is ${kind.case}`);
       return [name, valueFrom(kind.value)];
     }),
   );
@@ -85,12 +85,12 @@ function expectedValue({ resultMatcher: expected }: SimpleTest): Value {
     case "typedResult":
       return expected.value.result ? valueFrom(expected.value.result) : true;
     default:
-      throw new NotExpressible(`expects ${expected.case}`);
+      throw new Unsupported(`expects ${expected.case}`);
   }
 }
 
 function variableOf({ name, declKind }: Decl): [string, CelType] {
-  if (declKind.case !== "ident") throw new NotExpressible("declares a function");
+  if (declKind.case !== "ident") throw new Unsupported("declares a function");
   return [name, declKind.value.type ? typeFrom(declKind.value.type) : types.dyn];
 }
 
@@ -119,7 +119,7 @@ function typeFrom({ typeKind }: Type): CelType {
       return abstractType(typeKind.value.name, typeKind.value.parameterTypes.map(typeFrom));
     case "messageType":
     case "wrapper":
-      throw new NotExpressible("has a variable that is a message");
+      throw new Unsupported("has a variable that is a message");
     default:
       return types.dyn;
   }
@@ -154,14 +154,14 @@ function valueFrom({ kind }: SpecValue): Value {
     case "objectValue":
       return messageFrom(kind.value.typeUrl, kind.value.value);
     default:
-      throw new NotExpressible(`holds a value that is ${kind.case}`);
+      throw new Unsupported(`holds a value that is ${kind.case}`);
   }
 }
 
 /** The only supported messages are times. */
 function messageFrom(typeUrl: string, bytes: Uint8Array): Value {
   const type = /google\.protobuf\.(Timestamp|Duration)$/.exec(typeUrl)?.[1];
-  if (!type) throw new NotExpressible("holds a message");
+  if (!type) throw new Unsupported("holds a message");
   const { seconds, nanos } = secondsAndNanos(bytes);
   return type === "Timestamp"
     ? new Timestamp(Number(seconds), nanos)

@@ -375,8 +375,8 @@ class Checker {
       return { element: types.dyn, place: types.dyn };
     }
     const rule = "cannot be range of a comprehension (must be list, map, or dynamic)";
-    const wrong = this.#report(node.range.offset, `expression of type '${formatType(range)}' ${rule}`);
-    return { element: wrong, place: wrong };
+    const errorType = this.#report(node.range.offset, `expression of type '${formatType(range)}' ${rule}`);
+    return { element: errorType, place: errorType };
   }
 
   #assert(node: Expression, expected: CelType): void {

@@ -22,7 +22,7 @@ import { maxPerStep, resumed, stepEnds } from "./resumed.ts";
 import { type Sizes, estimateLibraryCall } from "./library-estimate.ts";
 import { type CelType, types } from "./types.ts";
 
-const nothing = interval(0);
+const zero = interval(0);
 const one = interval(1);
 
 export function estimateCost(expression: Expression, checked: Checked, sizeHint: SizeHint): Steps<Interval> {
@@ -75,7 +75,7 @@ class Estimator implements Sizes {
     switch (node.kind) {
       case "literal":
       case "object":
-        return nothing;
+        return zero;
       case "identifier":
         return this.#name(node, node.name);
       case "select":
@@ -95,7 +95,7 @@ class Estimator implements Sizes {
   }
 
   #sum(nodes: readonly Expression[]): Interval {
-    return nodes.reduce((sum, node) => addIntervals(sum, this.cost(node)), nothing);
+    return nodes.reduce((sum, node) => addIntervals(sum, this.cost(node)), zero);
   }
 
   #type(node: Expression): CelType {
@@ -114,7 +114,7 @@ class Estimator implements Sizes {
   }
 
   #select(node: Select): Interval {
-    if (node.test) return nothing;
+    if (node.test) return zero;
     const cost = this.cost(node.operand);
     this.#paths.set(node.id, [...(this.#paths.get(node.operand.id) ?? []), node.field]);
     const { kind } = this.#type(node.operand);
@@ -149,9 +149,9 @@ class Estimator implements Sizes {
     const costs = node.args.map((arg) => this.cost(arg));
     const args = node.args.map((arg) => this.#node(arg));
     const reference = this.#checked.references[node.id];
-    if (reference?.kind !== "function") return nothing;
+    if (reference?.kind !== "function") return zero;
     const targetNode = reference.global ? undefined : node.target;
-    const targetCost = targetNode ? this.cost(targetNode) : nothing;
+    const targetCost = targetNode ? this.cost(targetNode) : zero;
     const target = targetNode && this.#node(targetNode);
     let cost = interval(unbounded, 0);
     let resultSize: Interval | undefined;
@@ -174,7 +174,7 @@ class Estimator implements Sizes {
     args: readonly EstimatedNode[],
     costs: readonly Interval[],
   ): CallEstimate {
-    const argCosts = costs.reduce(addIntervals, nothing);
+    const argCosts = costs.reduce(addIntervals, zero);
     const library = estimateLibraryCall(this, name, target, args);
     const own = library ?? this.#standard(id, target, args);
     if (own)

@@ -44,11 +44,11 @@ function problemsOf(
   try {
     const { clauses } = replaceClauses(text, items.length, (at, letter) => {
       const { kinds, rule } = clauseRules[letter.toLowerCase()]!;
-      const wrong = unfit(items[at]!, kinds.split(" "), letter === "s", checked);
-      if (!wrong) return "";
-      const given = typeName(checked.types[wrong.id] ?? types.dyn);
+      const unfitPart = unfit(items[at]!, kinds.split(" "), letter === "s", checked);
+      if (!unfitPart) return "";
+      const given = typeName(checked.types[unfitPart.id] ?? types.dyn);
       problems.push({
-        offset: wrong.offset,
+        offset: unfitPart.offset,
         message: `error during formatting: ${rule}, was given ${given}`,
       });
       throw new EvaluationError();
@@ -84,8 +84,8 @@ function unfit(
         ? node.entries.flatMap(({ key, value }) => [key, value])
         : [];
   for (const part of parts) {
-    const wrong = unfit(part, kinds, true, checked);
-    if (wrong) return wrong;
+    const unfitPart = unfit(part, kinds, true, checked);
+    if (unfitPart) return unfitPart;
   }
   return undefined;
 }

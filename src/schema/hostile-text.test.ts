@@ -7,7 +7,7 @@ import { processorMilliseconds } from "#kit";
 import { decodeJson } from "./json/codec.ts";
 import { parseJson } from "./json/parse.ts";
 import { apiPackage, map, optional, string } from "./shape.ts";
-import { naturally } from "./yaml/natural-order.ts";
+import { compareNaturally } from "./yaml/natural-order.ts";
 import { parseYaml } from "./yaml/parse.ts";
 import { printYaml } from "./yaml/print.ts";
 
@@ -68,7 +68,7 @@ const orders: [left: string, right: string, order: number][] = [
 ];
 for (const [left, right, order] of orders) {
   test(`${left.slice(0, 24)} is sorted ${order < 0 ? "before" : "after"} ${right}`, () => {
-    assert.equal(Math.sign(naturally(left, right)), order);
-    assert.equal(Math.sign(naturally(right, left)), -order);
+    assert.equal(Math.sign(compareNaturally(left, right)), order);
+    assert.equal(Math.sign(compareNaturally(right, left)), -order);
   });
 }

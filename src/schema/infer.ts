@@ -52,6 +52,8 @@ type Nullable = "time" | "microTime" | "bytes" | "rawExtension" | "json";
 
 type Inlined<F extends Fields> = [Named<F, "inline">] extends [never]
   ? unknown
-  : Meet<{ [K in Named<F, "inline">]: ValueOf<F[K]["shape"]> }[Named<F, "inline">]>;
-type Meet<U> = (U extends unknown ? (item: U) => void : never) extends (item: infer I) => void ? I : never;
+  : UnionToIntersection<{ [K in Named<F, "inline">]: ValueOf<F[K]["shape"]> }[Named<F, "inline">]>;
+type UnionToIntersection<U> = (U extends unknown ? (item: U) => void : never) extends (item: infer I) => void
+  ? I
+  : never;
 type Flatten<T> = { [K in keyof T]: T[K] } & {};

@@ -29,7 +29,7 @@ export function runtimeClassPlugin(
       const pod = typed<Pod>(attributes.object);
       const found = await classOf(attributes, pod);
       const fixed = overheadOf(found);
-      if (fixed && pod.spec.overhead && !equalResources(fixed, pod.spec.overhead))
+      if (fixed && pod.spec.overhead && !sameAmounts(fixed, pod.spec.overhead))
         throw refused(
           attributes,
           "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead",
@@ -41,7 +41,7 @@ export function runtimeClassPlugin(
       if (!applies(attributes)) return [];
       const pod = typed<Pod>(attributes.object);
       const fixed = overheadOf(await classOf(attributes, pod));
-      if (fixed && !equalResources(fixed, pod.spec.overhead ?? {}))
+      if (fixed && !sameAmounts(fixed, pod.spec.overhead ?? {}))
         throw refused(
           attributes,
           "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead",
@@ -66,7 +66,7 @@ const overheadOf = (found: RuntimeClass | undefined): Amounts | undefined =>
 const refused = (attributes: AdmissionAttributes, why: string): Error =>
   forbidden(attributes.resource, attributes.name, why);
 
-function equalResources(a: Amounts, b: Amounts): boolean {
+function sameAmounts(a: Amounts, b: Amounts): boolean {
   const keys = Object.keys(a);
   return (
     keys.length === Object.keys(b).length &&

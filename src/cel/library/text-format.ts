@@ -158,7 +158,7 @@ export function replaceClauses(
       if (found === "%%") return "%";
       if (next >= count) throw evaluationError(`index ${next} out of range`);
       if (found === "%") throw evaluationError("unexpected end of string");
-      const refused = (why: string) => evaluationError(`could not parse formatting clause: ${why}`);
+      const refused = (reason: string) => evaluationError(`could not parse formatting clause: ${reason}`);
       if (!letter) throw refused("error while parsing precision: could not find end of precision specifier");
       if (precision === "." || Number(precision?.slice(1) ?? 0) > maxPrecision)
         throw refused("error while parsing precision: error while converting precision to integer");

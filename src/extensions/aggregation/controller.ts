@@ -277,9 +277,9 @@ export class AggregationController {
     const generation = this.#options.localGeneration();
     if (generation === this.#localSeen) return Infinity;
     const synced = this.#options.localComplete();
-    const wanted = this.#options.local().filter(({ custom }) => custom);
-    const names = new Set(wanted.map(nameOf));
-    for (const version of wanted) await this.#ensure(version);
+    const customVersions = this.#options.local().filter(({ custom }) => custom);
+    const names = new Set(customVersions.map(nameOf));
+    for (const version of customVersions) await this.#ensure(version);
     // An API service may belong to a version that is not loaded yet.
     if (!synced) return shortDelayMilliseconds;
     const { aggregatedAutoRegister } = this.#options.dialect.names.labels;

@@ -41,8 +41,8 @@ export function customKind(
   const names = status.acceptedNames.kind ? status.acceptedNames : spec.names;
   const found = (spec.versions ?? []).find(({ name }) => name === version);
   const props = found?.schema?.openAPIV3Schema as SchemaProps | undefined;
-  let made: Structural | undefined;
-  const structural = (): Structural | undefined => (made ??= props && structuralOf(props, dialect));
+  let parsed: Structural | undefined;
+  const structural = (): Structural | undefined => (parsed ??= props && structuralOf(props, dialect));
   const keepsAll = spec.preserveUnknownFields === true;
   let merge: ReturnType<OpenFields["mergeType"]> | undefined;
   const open: OpenFields = {
@@ -70,7 +70,7 @@ export function customKind(
   };
   return {
     prepare: function* () {
-      if (props) made ??= yield* structuralSteps(props, dialect);
+      if (props) parsed ??= yield* structuralSteps(props, dialect);
     },
     structural,
     props,

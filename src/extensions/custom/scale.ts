@@ -74,8 +74,8 @@ const mismatch = (value: unknown, wanted: string): string =>
   `${goPlain(value)} is of the type ${goType(value)}, expected ${wanted}`;
 
 function countErrors(object: unknown, path: string): FieldError[] {
-  const wrong = accessError(object, path, "int64");
-  if (wrong !== undefined) return [invalidValue(path, 0, wrong)];
+  const error = accessError(object, path, "int64");
+  if (error !== undefined) return [invalidValue(path, 0, error)];
   const value = at(object, path) as number | bigint | undefined;
   if (value === undefined) return [];
   if (value < 0) return [invalidValue(path, value, "should be a non-negative integer")];
@@ -94,7 +94,7 @@ export function scaleStatusErrors(
   if (!scale) return [];
   const errors = countErrors(object, scale.statusReplicasPath);
   const path = scale.labelSelectorPath;
-  const wrong = path ? accessError(object, path, "string") : undefined;
-  if (path && wrong !== undefined) errors.push(invalidValue(path, "", wrong));
+  const error = path ? accessError(object, path, "string") : undefined;
+  if (path && error !== undefined) errors.push(invalidValue(path, "", error));
   return errors;
 }

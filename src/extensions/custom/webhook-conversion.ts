@@ -60,10 +60,10 @@ export function webhookConversion(
     const converted = convertedIn(reply, { uid, version, reviewVersion, dialect }, failed);
     if (converted.length !== sent.length)
       throw webhookError(`returned ${converted.length} objects, expected ${sent.length}`);
-    const made = sent.map((object, i) =>
+    const restoredObjects = sent.map((object, i) =>
       restored(object, converted[i], to, (what) => webhookError(`returned ${what}`)),
     );
-    return objects.map((object) => (object.apiVersion === to ? object : made.shift()!));
+    return objects.map((object) => (object.apiVersion === to ? object : restoredObjects.shift()!));
   };
 }
 
@@ -149,19 +149,20 @@ function restored(original: ApiObject, converted: unknown, to: string, wrong: Fa
     throw wrong(
       `invalid object at index 0: invalid kind (expected ${original.kind}, received ${String(converted["kind"] ?? "")})`,
     );
-  const given = converted["metadata"];
-  const convertedMetadata = isObject(given) ? given : {};
+  const metadataGiven = converted["metadata"];
+  const convertedMetadata = isObject(metadataGiven) ? metadataGiven : {};
   for (const [key, word] of [["name"], ["namespace"], ["uid", "UID"]] as const)
     if ((convertedMetadata[key] ?? "") !== (original.metadata[key] ?? ""))
       throw wrong(
         `invalid object: must have the same ${word ?? key}: ${original.metadata[key] ?? ""} != ${String(convertedMetadata[key] ?? "")}`,
       );
-  if (given === undefined) throw wrong("invalid metadata: missing metadata in converted object");
-  if (!isObject(given)) throw wrong(`invalid metadata: it is ${goType(given)} in converted object`);
+  if (metadataGiven === undefined) throw wrong("invalid metadata: missing metadata in converted object");
+  if (!isObject(metadataGiven))
+    throw wrong(`invalid metadata: it is ${goType(metadataGiven)} in converted object`);
   const { labels: _labels, annotations: _annotations, ...kept } = original.metadata;
   const metadata: ObjectMeta = { ...kept };
   for (const key of ["labels", "annotations"] as const) {
-    const texts = given[key] ?? undefined;
+    const texts = metadataGiven[key] ?? undefined;
     if (texts === undefined) continue;
     if (!isObject(texts))
       throw wrong(`invalid metadata: invalid metadata.${key} of type ${goType(texts)} in converted object`);

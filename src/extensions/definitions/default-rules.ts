@@ -19,28 +19,29 @@ export function* defaultErrors(
   return errors;
 }
 
-interface Place {
+interface Location {
   readonly language: RuleLanguage;
   readonly root: boolean;
   readonly inMetadata: boolean;
 }
 
-function* walk(schema: Structural, path: string, place: Place, errors: FieldError[]): Steps<void> {
+function* walk(schema: Structural, path: string, location: Location, errors: FieldError[]): Steps<void> {
   yield;
-  const inMetadata = place.inMetadata && !schema.embedded;
+  const inMetadata = location.inMetadata && !schema.embedded;
   if (schema.default !== undefined)
-    errors.push(...(yield* ownErrors(schema, `${path}.default`, place, inMetadata)));
-  if (schema.items) yield* walk(schema.items, `${path}.items`, { ...place, root: false, inMetadata }, errors);
+    errors.push(...(yield* ownErrors(schema, `${path}.default`, location, inMetadata)));
+  if (schema.items)
+    yield* walk(schema.items, `${path}.items`, { ...location, root: false, inMetadata }, errors);
   for (const [name, inner] of schema.properties) {
-    const meta = inMetadata || ((schema.embedded || place.root) && metaFields.has(name));
-    yield* walk(inner, `${path}.properties[${name}]`, { ...place, root: false, inMetadata: meta }, errors);
+    const meta = inMetadata || ((schema.embedded || location.root) && metaFields.has(name));
+    yield* walk(inner, `${path}.properties[${name}]`, { ...location, root: false, inMetadata: meta }, errors);
   }
 }
 
 function* ownErrors(
   schema: Structural,
   path: string,
-  { language, root }: Place,
+  { language, root }: Location,
   inMetadata: boolean,
 ): Steps<readonly FieldError[]> {
   const { default: value } = schema;
@@ -75,7 +76,7 @@ function* ownErrors(
     errors.push(invalidValue(path, undeclared(value), "must not have unknown fields"));
   const embedded = embeddedErrors(value, schema, path, root);
   if (embedded.length > 0) return [...errors, ...embedded];
-  const wrong = found();
-  const rules = wrong.length === 0 ? yield* ruleSet(schema, false, language) : undefined;
-  return [...errors, ...wrong, ...(rules ? yield* rules.errors(value, value, path) : [])];
+  const valueErrorList = found();
+  const rules = valueErrorList.length === 0 ? yield* ruleSet(schema, false, language) : undefined;
+  return [...errors, ...valueErrorList, ...(rules ? yield* rules.errors(value, value, path) : [])];
 }

@@ -83,7 +83,7 @@ function pathsAbove(findings: readonly FieldError[]): (path: string) => boolean 
   return (path) => above.has(path);
 }
 
-interface Place {
+interface Location {
   readonly path: string;
   /** Maximum number of such values; undefined if unbounded. */
   readonly cardinality: number | undefined;
@@ -104,11 +104,16 @@ function factor({ type, props, additional }: Structural): number | undefined {
   return type === "object" && additional ? most("maxProperties") : 1;
 }
 
-function* visit(schema: Structural, type: SchemaType | undefined, place: Place, walk: Walk): Steps<void> {
+function* visit(
+  schema: Structural,
+  type: SchemaType | undefined,
+  location: Location,
+  walk: Walk,
+): Steps<void> {
   if (!schema.hasRules) return;
   yield;
-  const { path, uncorrelatable } = place;
-  const cardinality = times(place.cardinality, factor(schema));
+  const { path, uncorrelatable } = location;
+  const cardinality = times(location.cardinality, factor(schema));
   for (const [key, inner] of schema.properties)
     yield* visit(
       inner,
@@ -145,12 +150,12 @@ function* visit(schema: Structural, type: SchemaType | undefined, place: Place, 
     return;
   }
   for (const [i, compiled] of (yield* compileRules(schema, type, walk.language)).entries())
-    ruleErrors(compiled, `${at}[${i}]`, place, walk);
+    ruleErrors(compiled, `${at}[${i}]`, location, walk);
 }
 
-function ruleErrors(compiled: CompiledRule, at: string, place: Place, walk: Walk): void {
+function ruleErrors(compiled: CompiledRule, at: string, location: Location, walk: Walk): void {
   const { rule, error, messageError, message, messageMaxCost, transition } = compiled;
-  const cost = times(compiled.maxCost, place.cardinality ?? compiled.maxCardinality)!;
+  const cost = times(compiled.maxCost, location.cardinality ?? compiled.maxCardinality)!;
   if (cost > expressionLimit)
     walk.errors.push(forbiddenField(`${at}.rule`, tooCostly("estimated rule cost", cost, expressionLimit)));
   observe(walk, `${at}.rule`, cost);
@@ -167,12 +172,12 @@ function ruleErrors(compiled: CompiledRule, at: string, place: Place, walk: Walk
       );
     observe(walk, `${at}.messageExpression`, messageMaxCost);
   }
-  if (transition && place.uncorrelatable !== undefined)
+  if (transition && location.uncorrelatable !== undefined)
     walk.errors.push(
       invalidValue(
         `${at}.rule`,
         rule.rule,
-        `oldSelf cannot be used on the uncorrelatable portion of the schema within ${place.uncorrelatable}`,
+        `oldSelf cannot be used on the uncorrelatable portion of the schema within ${location.uncorrelatable}`,
       ),
     );
   if (!transition && rule.optionalOldSelf !== undefined)

@@ -7,7 +7,7 @@ import { type SchemaProps, type ValidationRule, isObject, metaFields } from "../
 
 const types = ["array", "boolean", "integer", "number", "object", "string"];
 
-interface Place {
+interface Location {
   readonly dialect: Dialect;
   /** Why no default is allowed here; undefined if one is. */
   readonly noDefaults: string | undefined;
@@ -58,22 +58,22 @@ export function* schemaRuleErrors(schema: SchemaProps, path: string, dialect: Di
 function* walk(
   schema: SchemaProps,
   path: string,
-  place: Place,
+  location: Location,
   root: boolean,
   errors: FieldError[],
 ): Steps<void> {
   yield;
-  const x = place.dialect.wire.extensionPrefix;
-  keywordErrors(schema, path, place, errors);
+  const x = location.dialect.wire.extensionPrefix;
+  keywordErrors(schema, path, location, errors);
   for (const [inner, below, key] of schemasBelow(schema, path)) {
     if (key === "patternProperties" || key === "additionalItems") continue;
-    let next = place;
-    if (key === "additionalProperties" && place.insideMetadata)
-      next = { ...place, noDefaults: "inside additionalProperties applying to object metadata" };
+    let next = location;
+    if (key === "additionalProperties" && location.insideMetadata)
+      next = { ...location, noDefaults: "inside additionalProperties applying to object metadata" };
     if (key === "properties" && (root || schema[`${x}embedded-resource`] === true)) {
       const name = /\[([^\]]*)\]$/.exec(below)?.[1] ?? "";
       if (metaFields.has(name))
-        next = { ...place, insideMetadata: true, ...(root && { noDefaults: `in top-level ${name}` }) };
+        next = { ...location, insideMetadata: true, ...(root && { noDefaults: `in top-level ${name}` }) };
     }
     yield* walk(inner, below, next, false, errors);
   }
@@ -82,22 +82,22 @@ function* walk(
   ruleTextErrors(schema, path, x, errors);
 }
 
-function keywordErrors(schema: SchemaProps, path: string, place: Place, errors: FieldError[]): void {
+function keywordErrors(schema: SchemaProps, path: string, location: Location, errors: FieldError[]): void {
   const { type, default: value, items, additionalProperties: additional, properties } = schema;
-  const x = place.dialect.wire.extensionPrefix;
+  const x = location.dialect.wire.extensionPrefix;
   const refuse = (key: string, detail: string): void =>
     void errors.push(forbiddenField(`${path}.${key}`, detail));
   if (typeof type === "string" && type !== "" && !types.includes(type))
     errors.push(notSupported(`${path}.type`, type, types));
-  if (value !== undefined && value !== null && place.noDefaults !== undefined)
-    refuse("default", `must not be set ${place.noDefaults}`);
+  if (value !== undefined && value !== null && location.noDefaults !== undefined)
+    refuse("default", `must not be set ${location.noDefaults}`);
   if (schema["id"]) refuse("id", "id is not supported");
   for (const key of ["additionalItems", "patternProperties", "definitions", "dependencies", "$ref"])
     if (schema[key] !== undefined) refuse(key, `${key} is not supported`);
   if (type === "null") refuse("type", "type cannot be set to null, use nullable as an alternative");
   if (Array.isArray(items) && items.length > 0)
     refuse("items", "items must be a schema object and not an array");
-  if (place.insideMetadata && schema[`${x}embedded-resource`] === true)
+  if (location.insideMetadata && schema[`${x}embedded-resource`] === true)
     refuse(`${x}embedded-resource`, "must not be used inside of resource meta");
   if (schema["uniqueItems"] === true)
     refuse("uniqueItems", "uniqueItems cannot be set to true since the runtime complexity becomes quadratic");
@@ -163,8 +163,8 @@ function mapErrors(
   errors: FieldError[],
 ): void {
   const { items } = schema;
-  const place = `${path}.${x}list-map-keys`;
-  if (keys.length === 0) errors.push(required(place, `must not be empty if ${x}list-type is map`));
+  const location = `${path}.${x}list-map-keys`;
+  if (keys.length === 0) errors.push(required(location, `must not be empty if ${x}list-type is map`));
   if (items === undefined || items === null) {
     errors.push(required(`${path}.items`, `must have a schema if ${x}list-type is map`));
     return;
@@ -184,7 +184,7 @@ function mapErrors(
   const seen = new Set<string>();
   for (const key of keys) {
     const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
-    if (!property) errors.push(invalidValue(place, keys, "entries must all be names of item properties"));
+    if (!property) errors.push(invalidValue(location, keys, "entries must all be names of item properties"));
     else if (property["type"] === "array" || property["type"] === "object")
       errors.push(
         invalidValue(
@@ -193,7 +193,7 @@ function mapErrors(
           `must be a scalar type if parent array's ${x}list-type is map`,
         ),
       );
-    if (seen.has(key)) errors.push(invalidValue(place, keys, "must not contain duplicate entries"));
+    if (seen.has(key)) errors.push(invalidValue(location, keys, "must not contain duplicate entries"));
     seen.add(key);
   }
 }
@@ -211,12 +211,12 @@ function keyErrors(
   for (const key of keys) {
     const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
     if (!property) continue;
-    const place = `${path}.items.properties[${key}]`;
+    const location = `${path}.items.properties[${key}]`;
     const why = `this property is in ${x}list-map-keys, so it`;
     if (!wanted.has(key) && (property["default"] ?? undefined) === undefined)
-      errors.push(required(`${place}.default`, `${why} must have a default or be a required property`));
+      errors.push(required(`${location}.default`, `${why} must have a default or be a required property`));
     if (property["nullable"] === true)
-      errors.push(forbiddenField(`${place}.nullable`, `${why} cannot be nullable`));
+      errors.push(forbiddenField(`${location}.nullable`, `${why} cannot be nullable`));
   }
 }
 
@@ -226,22 +226,24 @@ const lineBreak = /[\n\r]/;
 function ruleTextErrors(schema: SchemaProps, path: string, x: string, errors: FieldError[]): void {
   const rules = (schema[`${x}validations`] as Partial<ValidationRule>[] | undefined) ?? [];
   rules.forEach(({ rule = "", message = "", messageExpression = "", reason, fieldPath = "" }, i) => {
-    const place = `${path}.${x}validations[${i}]`;
+    const location = `${path}.${x}validations[${i}]`;
     const [text, trimmedMessage] = [rule.trim(), message.trim()];
-    if (text === "") errors.push(required(`${place}.rule`, "rule is not specified"));
+    if (text === "") errors.push(required(`${location}.rule`, "rule is not specified"));
     else if (message !== "" && trimmedMessage === "")
-      errors.push(invalidValue(`${place}.message`, message, "message must be non-empty if specified"));
+      errors.push(invalidValue(`${location}.message`, message, "message must be non-empty if specified"));
     else if (lineBreak.test(trimmedMessage))
-      errors.push(invalidValue(`${place}.message`, message, "message must not contain line breaks"));
+      errors.push(invalidValue(`${location}.message`, message, "message must not contain line breaks"));
     else if (lineBreak.test(text) && trimmedMessage === "")
-      errors.push(required(`${place}.message`, "message must be specified if rule contains line breaks"));
+      errors.push(required(`${location}.message`, "message must be specified if rule contains line breaks"));
     if (messageExpression !== "" && messageExpression.trim() === "")
-      errors.push(required(`${place}.messageExpression`, "messageExpression must be non-empty if specified"));
+      errors.push(
+        required(`${location}.messageExpression`, "messageExpression must be non-empty if specified"),
+      );
     if (reason !== undefined && !ruleReasons.includes(reason))
-      errors.push(notSupported(`${place}.reason`, reason, ruleReasons));
+      errors.push(notSupported(`${location}.reason`, reason, ruleReasons));
     if (fieldPath === "") return;
     const refusePath = (detail: string): void =>
-      void errors.push(invalidValue(`${place}.fieldPath`, fieldPath, `fieldPath must ${detail}`));
+      void errors.push(invalidValue(`${location}.fieldPath`, fieldPath, `fieldPath must ${detail}`));
     if (fieldPath.trim() === "") refusePath("be non-empty if specified");
     if (lineBreak.test(fieldPath)) refusePath("not contain line breaks");
     if (fieldPathOf(fieldPath, schema) === undefined) refusePath("be a valid path");

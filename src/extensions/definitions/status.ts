@@ -88,12 +88,12 @@ function violation(
   for (const [i, { name, schema }] of (versions ?? []).entries()) {
     const props = schema?.openAPIV3Schema as SchemaProps | undefined;
     if (!props) continue;
-    const why = finishSteps(notStructural(props, dialect.wire.extensionPrefix));
-    if (why !== undefined)
+    const reason = finishSteps(notStructural(props, dialect.wire.extensionPrefix));
+    if (reason !== undefined)
       return {
         status: "Unknown",
         reason: "StructuralError",
-        message: `failed to check validation schema for version ${name}: ${why}`,
+        message: `failed to check validation schema for version ${name}: ${reason}`,
       };
     errors.push(
       ...finishSteps(structuralErrors(props, `spec.versions[${i}].schema.openAPIV3Schema`, dialect)),

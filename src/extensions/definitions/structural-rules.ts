@@ -27,8 +27,8 @@ export function* notStructural(schema: SchemaProps, x: string): Steps<string | u
   if (schema[`${x}preserve-unknown-fields`] === false)
     return `'${x}preserve-unknown-fields' must be true or undefined`;
   for (const [inner] of schemasBelow(schema, "")) {
-    const why = yield* notStructural(inner, x);
-    if (why !== undefined) return why;
+    const reason = yield* notStructural(inner, x);
+    if (reason !== undefined) return reason;
   }
   return undefined;
 }
@@ -120,16 +120,16 @@ function metadata(
   }
   const meta = Object.hasOwn(properties, "metadata") ? properties["metadata"] : undefined;
   if (!meta) return;
-  const place = `${path}.properties[metadata]`;
+  const location = `${path}.properties[metadata]`;
   if (checked && meta["type"] !== "object")
-    errors.push(invalidValue(`${place}.type`, meta["type"] ?? "", "must be object"));
+    errors.push(invalidValue(`${location}.type`, meta["type"] ?? "", "must be object"));
   if (level !== "root") return;
   const names = Object.keys(propertiesOf(meta));
   const { type: _type, default: _default, properties: _properties, ...rest } = meta;
   if (Object.keys(rest).length > 0 || names.some((name) => name !== "name" && name !== "generateName"))
     errors.push(
       forbiddenField(
-        place,
+        location,
         "must not specify anything other than name and generateName, but metadata is implicitly specified",
       ),
     );
@@ -223,18 +223,18 @@ function* complete(
   from: string,
   errors: FieldError[],
 ): Steps<void> {
-  const named = function* (inner: SchemaProps, place: string): Steps<void> {
+  const named = function* (inner: SchemaProps, location: string): Steps<void> {
     yield;
-    yield* complete(inner, outside, at, place, errors);
+    yield* complete(inner, outside, at, location, errors);
     if (!outside) return;
     if (isObject(inner["items"])) {
       const items = isObject(outside["items"]) ? outside["items"] : undefined;
-      if (!items) errors.push(required(`${at}.items`, `because it is defined in ${place}.items`));
-      else yield* nestedComplete(inner["items"], items, `${at}.items`, `${place}.items`, errors);
+      if (!items) errors.push(required(`${at}.items`, `because it is defined in ${location}.items`));
+      else yield* nestedComplete(inner["items"], items, `${at}.items`, `${location}.items`, errors);
     }
     for (const [name, property] of Object.entries(propertiesOf(inner))) {
       const known = propertiesOf(outside);
-      const [here, there] = [`${at}.properties[${name}]`, `${place}.properties[${name}]`];
+      const [here, there] = [`${at}.properties[${name}]`, `${location}.properties[${name}]`];
       if (!Object.hasOwn(known, name)) errors.push(required(here, `because it is defined in ${there}`));
       else yield* nestedComplete(property, known[name]!, here, there, errors);
     }

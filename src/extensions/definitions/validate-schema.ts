@@ -21,10 +21,10 @@ export function* schemaErrors(
   const errors: FieldError[] = statusEnabled ? rootErrors(schema, path, x) : [];
   if (schema["nullable"] === true)
     errors.push(forbiddenField(`${path}.nullable`, "nullable cannot be true at the root"));
-  const why = yield* notStructural(schema, x);
+  const reason = yield* notStructural(schema, x);
   const before = errors.length;
   let structural: Structural | undefined;
-  if (why === undefined) {
+  if (reason === undefined) {
     errors.push(...(yield* structuralErrors(schema, path, dialect)));
     if (errors.length === before) {
       structural = yield* structuralSteps(schema, dialect);
@@ -35,7 +35,7 @@ export function* schemaErrors(
   errors.push(...ruleErrors);
   if (structural && errors.length === before + ruleErrors.length)
     errors.push(...(yield* expressionErrors(structural, path, language, ruleErrors)));
-  if (errors.length === 0 && why !== undefined) errors.push(invalidValue(path, "", why));
+  if (errors.length === 0 && reason !== undefined) errors.push(invalidValue(path, "", reason));
   return errors;
 }
 

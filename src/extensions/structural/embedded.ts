@@ -27,8 +27,8 @@ function walk(value: unknown, schema: Structural | undefined, path: string, erro
   else if (isObject(value)) {
     if (schema.embedded) errors.push(...typeErrors(value, path));
     for (const key in value) {
-      const place = schema.properties.has(key) ? below(path, key) : `${path}[${key}]`;
-      walk(value[key], under(schema, key), place, errors);
+      const location = schema.properties.has(key) ? below(path, key) : `${path}[${key}]`;
+      walk(value[key], under(schema, key), location, errors);
     }
   }
 }
@@ -38,20 +38,20 @@ const below = (path: string, key: string): string => (path === "" ? key : `${pat
 function typeErrors(value: Readonly<Record<string, unknown>>, path: string): FieldError[] {
   const errors: FieldError[] = [];
   for (const key of ["apiVersion", "kind"] as const) {
-    const place = below(path, key);
+    const location = below(path, key);
     const given = value[key];
-    if (!Object.hasOwn(value, key)) errors.push(required(place, "must not be empty"));
+    if (!Object.hasOwn(value, key)) errors.push(required(location, "must not be empty"));
     else if (typeof given !== "string")
-      errors.push(invalidValue(place, undeclared(given), "must be a string"));
-    else if (given === "") errors.push(invalidValue(place, given, "must not be empty"));
+      errors.push(invalidValue(location, undeclared(given), "must be a string"));
+    else if (given === "") errors.push(invalidValue(location, given, "must not be empty"));
     else if (key === "apiVersion" && given.split("/").length > 2)
-      errors.push(invalidValue(place, given, `unexpected GroupVersion string: ${given}`));
+      errors.push(invalidValue(location, given, `unexpected GroupVersion string: ${given}`));
     else if (key === "kind") {
       const problems = dns1035LabelProblems(given.toLowerCase());
       if (problems.length > 0)
         errors.push(
           invalidValue(
-            place,
+            location,
             given,
             `may have mixed case, but should otherwise match: ${problems.join(",")}`,
           ),

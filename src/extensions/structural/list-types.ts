@@ -30,8 +30,8 @@ function walk(value: unknown, schema: Structural | undefined, path: string, erro
   } else if (isObject(value)) {
     for (const key in value) {
       const named = schema.properties.get(key);
-      const place = path === "" ? key : `${path}.${key}`;
-      if (named) walk(value[key], named, place, errors);
+      const location = path === "" ? key : `${path}.${key}`;
+      if (named) walk(value[key], named, location, errors);
       else if (schema.additional?.of) walk(value[key], schema.additional.of, `${path}[${key}]`, errors);
     }
   }

@@ -38,14 +38,14 @@ export function changedErrors(
   /** The distinct lengths of an object's keys. */
   const lengths = new WeakMap<object, ReadonlySet<number>>();
   const isKept = (field: string): boolean => {
-    let place: Place | undefined = { value: object, old, schema, rest: field };
-    while (place && place.rest !== "") {
-      if (same(place.value, place.old)) return true;
-      place = below(place);
+    let location: Location | undefined = { value: object, old, schema, rest: field };
+    while (location && location.rest !== "") {
+      if (same(location.value, location.old)) return true;
+      location = below(location);
     }
-    return place !== undefined && same(place.value, place.old);
+    return location !== undefined && same(location.value, location.old);
   };
-  const below = ({ value, old: before, schema: at, rest }: Place): Place | undefined => {
+  const below = ({ value, old: before, schema: at, rest }: Location): Location | undefined => {
     if (Array.isArray(value)) {
       const index = /^\[(\d+)\]/.exec(rest);
       if (!index) return undefined;
@@ -69,7 +69,7 @@ export function changedErrors(
   return errors.filter(({ field }) => !isKept(field));
 }
 
-interface Place {
+interface Location {
   readonly value: unknown;
   readonly old: unknown;
   readonly schema: Structural | undefined;

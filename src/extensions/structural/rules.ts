@@ -124,12 +124,13 @@ export function* compileRules(
     if (rule.rule.trim() === "") return empty(rule, maxCardinality);
     const oldSelf = rule.optionalOldSelf ? optionalType(type.type) : type.type;
     const variables = { self: type.type, oldSelf };
-    const made = yield* compileSteps(env, rule.rule, { variables, libraryCosts: true });
-    if ("error" in made && made.stage === "compile") return failed(`compilation failed: ${made.error}`);
-    const { resultType } = "error" in made ? made : made.program;
+    const compilation = yield* compileSteps(env, rule.rule, { variables, libraryCosts: true });
+    if ("error" in compilation && compilation.stage === "compile")
+      return failed(`compilation failed: ${compilation.error}`);
+    const { resultType } = "error" in compilation ? compilation : compilation.program;
     if (resultType !== types.bool) return failed("cel expression must evaluate to a bool");
-    if ("error" in made) return failed(`program instantiation failed: ${made.error}`);
-    const { program } = made;
+    if ("error" in compilation) return failed(`program instantiation failed: ${compilation.error}`);
+    const { program } = compilation;
     return {
       rule,
       program,
@@ -147,9 +148,10 @@ export function* compileRules(
     variables: CompileOptions["variables"],
   ): Steps<Partial<Pick<CompiledRule, "message" | "messageError" | "messageMaxCost">>> {
     if (text === "") return {};
-    const made = yield* compileSteps(env, text, { variables, libraryCosts: true });
-    if ("error" in made) return { messageError: `messageExpression compilation failed: ${made.error}` };
-    const { program } = made;
+    const compilation = yield* compileSteps(env, text, { variables, libraryCosts: true });
+    if ("error" in compilation)
+      return { messageError: `messageExpression compilation failed: ${compilation.error}` };
+    const { program } = compilation;
     if (program.resultType !== types.string)
       return { messageError: "messageExpression must evaluate to a string" };
     return { message: program, messageMaxCost: (yield* program.estimateCostSteps(sizes)).max };
@@ -251,7 +253,7 @@ interface State {
   readonly ratcheting: boolean;
 }
 
-interface Place {
+interface Location {
   readonly value: unknown;
   readonly old: unknown;
   readonly path: string;
@@ -261,7 +263,7 @@ interface Place {
 
 const below = (path: string, key: string): string => (path === "" ? key : `${path}.${key}`);
 
-function* run(tree: RuleTree, { value, old, path, kept: within }: Place, state: State): Steps<void> {
+function* run(tree: RuleTree, { value, old, path, kept: within }: Location, state: State): Steps<void> {
   if (value === null || value === undefined || state.budget < 0) return;
   const kept = within || state.same(value, old);
   yield* runRules(tree, { value, old: old ?? undefined, path: path === "" ? "<nil>" : path, kept }, state);
@@ -282,7 +284,7 @@ function* run(tree: RuleTree, { value, old, path, kept: within }: Place, state: 
   }
 }
 
-function* runRules(tree: RuleTree, { value, old, path, kept }: Place, state: State): Steps<void> {
+function* runRules(tree: RuleTree, { value, old, path, kept }: Location, state: State): Steps<void> {
   if (tree.rules.length === 0) return;
   const { type } = tree.schema;
   const say = (detail: string): void => void state.errors.push(invalidValue(path, type, detail));

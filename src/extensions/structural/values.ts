@@ -53,23 +53,23 @@ export function valueErrors(check: ValueCheck, value: unknown, path: string): Fi
 const below = (path: string, key: string): string => (path === "" ? key : `${path}.${key}`);
 
 /** Options for compiling a schema. */
-export interface Reading {
+export interface CompileOptions {
   readonly dialect: Dialect;
   /** Whether int-or-string fields accept any value, as they do in defaults. */
   readonly anyIntOrString?: boolean;
 }
 
 /** Compiles a schema. Nested schemas are compiled on first use. */
-export function compileValues(props: SchemaProps, reading: Reading): ValueCheck {
-  const check = checkType(props, reading);
+export function compileValues(props: SchemaProps, options: CompileOptions): ValueCheck {
+  const check = checkType(props, options);
   const parts = [
-    combined(props, reading),
+    combined(props, options),
     checkString(props),
     checkFormat(props),
     checkNumber(props),
-    checkList(props, reading),
+    checkList(props, options),
     checkEnum(props),
-    checkObject(props, reading),
+    checkObject(props, options),
   ].filter((part) => part !== undefined);
   const whenNull = checkEnum(props);
   return (value, path, found) => {
@@ -100,7 +100,7 @@ function typeOf(value: unknown): string {
   }
 }
 
-function checkType(props: SchemaProps, { dialect, anyIntOrString }: Reading): ValueCheck | undefined {
+function checkType(props: SchemaProps, { dialect, anyIntOrString }: CompileOptions): ValueCheck | undefined {
   const intOrString = !anyIntOrString && props[`${dialect.wire.extensionPrefix}int-or-string`] === true;
   const type = props["type"] as string | undefined;
   const types = intOrString ? ["integer", "string"] : type ? [type] : [];
@@ -132,11 +132,11 @@ const formats: Readonly<Record<string, string>> = { integer: "int64", number: "f
 const mustBe = (path: string, types: readonly string[], given: string): FieldError =>
   typeInvalid(path, given, `${path} in body must be of type ${types.join(",")}: "${given}"`);
 
-function combined(props: SchemaProps, reading: Reading): ValueCheck | undefined {
+function combined(props: SchemaProps, options: CompileOptions): ValueCheck | undefined {
   const compiled = (key: string): readonly ValueCheck[] =>
-    ((props[key] as SchemaProps[] | undefined) ?? []).map((inner) => compileValues(inner, reading));
+    ((props[key] as SchemaProps[] | undefined) ?? []).map((inner) => compileValues(inner, options));
   const [anyOf, oneOf, allOf] = [compiled("anyOf"), compiled("oneOf"), compiled("allOf")];
-  const not = props["not"] ? compileValues(props["not"] as SchemaProps, reading) : undefined;
+  const not = props["not"] ? compileValues(props["not"] as SchemaProps, options) : undefined;
   if (anyOf.length + oneOf.length + allOf.length === 0 && !not) return undefined;
   const say = (path: string, found: Findings, text: string): void =>
     void found.errors.push(invalidValue(nowhere, "", `"${path}" ${text}`));
@@ -278,7 +278,7 @@ function isMultiple(value: number, factor: number): boolean {
   return Math.abs(times - Math.round(times)) < 1e-9 * Math.max(1, Math.abs(times));
 }
 
-function checkList(props: SchemaProps, reading: Reading): ValueCheck | undefined {
+function checkList(props: SchemaProps, options: CompileOptions): ValueCheck | undefined {
   const { minItems, maxItems, items, uniqueItems } = props as {
     minItems?: number;
     maxItems?: number;
@@ -290,7 +290,7 @@ function checkList(props: SchemaProps, reading: Reading): ValueCheck | undefined
   return (value, path, found) => {
     if (!Array.isArray(value)) return;
     if (items) {
-      each ??= compileValues(items, reading);
+      each ??= compileValues(items, options);
       for (let i = 0; i < value.length; i++) each(value[i], `${path}[${i}]`, found);
     }
     if (minItems !== undefined && value.length < minItems)
@@ -317,7 +317,7 @@ function checkEnum(props: SchemaProps): ValueCheck | undefined {
   };
 }
 
-function checkObject(props: SchemaProps, reading: Reading): ValueCheck | undefined {
+function checkObject(props: SchemaProps, options: CompileOptions): ValueCheck | undefined {
   const { minProperties, maxProperties } = props as { minProperties?: number; maxProperties?: number };
   const named = (props["properties"] as Record<string, SchemaProps> | undefined) ?? {};
   const wanted = (props["required"] as string[] | undefined) ?? [];
@@ -334,7 +334,7 @@ function checkObject(props: SchemaProps, reading: Reading): ValueCheck | undefin
   const checks = new Map<string, ValueCheck>();
   const checkOf = (name: string): ValueCheck => {
     let check = checks.get(name);
-    if (!check) checks.set(name, (check = compileValues(named[name]!, reading)));
+    if (!check) checks.set(name, (check = compileValues(named[name]!, options)));
     return check;
   };
   let others: ValueCheck | undefined;
@@ -358,7 +358,7 @@ function checkObject(props: SchemaProps, reading: Reading): ValueCheck | undefin
       else if (additional === false)
         found.errors.push(invalidValue(path, key, `${path}.${key} in body is a forbidden property`));
       else if (typeof additional === "object") {
-        others ??= compileValues(additional, reading);
+        others ??= compileValues(additional, options);
         others(value[key], `${path}.${key}`, found);
       }
     }

@@ -64,7 +64,7 @@ export interface DecodeState {
  * Location of a value: `path` with indexes, for findings, and `names` of fields only, as in kube-apiserver's
  * type errors.
  */
-interface Place {
+interface Location {
   readonly path: string;
   readonly names: string;
   readonly owner: Message | undefined;
@@ -75,55 +75,56 @@ interface Place {
   readonly separate?: "value" | "field";
 }
 
-const below = (place: Place, key: string, owner: Message): Place => {
-  const path = inside(place, key);
-  if (place.separate === "field") return { ...place, path };
+const below = (location: Location, key: string, owner: Message): Location => {
+  const path = inside(location, key);
+  if (location.separate === "field") return { ...location, path };
   // The metadata of an open kind is decoded separately, after everything else.
   if (owner.more.open) return { path, names: "", owner: undefined, separate: "value" };
-  const names = place.names ? `${place.names}.${key}` : key;
-  return { path, names, owner, ...(place.separate && { separate: place.separate }) };
+  const names = location.names ? `${location.names}.${key}` : key;
+  return { path, names, owner, ...(location.separate && { separate: location.separate }) };
 };
 
 /**
  * Sorts entries by key if the value was extracted from an already decoded document, like the metadata of an
  * open kind.
  */
-const inOrder = <T>(entries: Iterable<[string, T]>, { separate }: Place): Iterable<[string, T]> =>
+const inOrder = <T>(entries: Iterable<[string, T]>, { separate }: Location): Iterable<[string, T]> =>
   separate === "value" ? [...entries].sort(([one], [other]) => (one < other ? -1 : 1)) : entries;
 
-const inside = (place: Place, key: string): string => (place.path ? `${place.path}.${key}` : key);
+const inside = (location: Location, key: string): string => (location.path ? `${location.path}.${key}` : key);
 
 export function decodeNode(message: Message, node: Node, state: DecodeState): object {
-  const root: Place = { path: "", names: "", owner: undefined };
+  const root: Location = { path: "", names: "", owner: undefined };
   const read = (valueOf(message, [node], root, state) ?? zeroOf(message)) as object;
   if (state.wrongType) throw state.wrongType;
   return read;
 }
 
 /** Decodes the nodes given for one field, usually a single one. Returns null if the last one is null. */
-function valueOf(shape: Shape, nodes: readonly Node[], place: Place, state: DecodeState): unknown {
+function valueOf(shape: Shape, nodes: readonly Node[], location: Location, state: DecodeState): unknown {
   const last = nodes.at(-1)!;
   switch (shape.shape) {
     case "message":
-      return messageOf(shape, nodes, place, state);
+      return messageOf(shape, nodes, location, state);
     case "map":
-      return mapOf(shape.of, nodes, place, state, shape);
+      return mapOf(shape.of, nodes, location, state, shape);
     case "recursive":
       return shape.or
-        ? unionOf(shape.or, shape.get(), last, place, state)
-        : messageOf(shape.get(), nodes, place, state);
+        ? unionOf(shape.or, shape.get(), last, location, state)
+        : messageOf(shape.get(), nodes, location, state);
     case "list":
       if (last === null) return null;
-      if (!Array.isArray(last)) return recordWrongType(state, wrongType(last, shape, place));
+      if (!Array.isArray(last)) return recordWrongType(state, wrongType(last, shape, location));
       return last.map(
         (item: Node, i) =>
-          valueOf(shape.of, [item], { ...place, path: `${place.path}[${i}]` }, state) ?? zeroOf(shape.of),
+          valueOf(shape.of, [item], { ...location, path: `${location.path}[${i}]` }, state) ??
+          zeroOf(shape.of),
       );
     case "scalar": {
       const given = nodes.findLast((node) => node !== null);
       return last === null && (given === undefined || !dropsZero.has(shape.scalar))
         ? nullOf(shape.scalar)
-        : scalarOf(shape, given!, place, state);
+        : scalarOf(shape, given!, location, state);
     }
   }
 }
@@ -133,7 +134,12 @@ function nullOf(scalar: ScalarName): null {
   return null;
 }
 
-function messageOf(message: Message, nodes: readonly Node[], place: Place, state: DecodeState): unknown {
+function messageOf(
+  message: Message,
+  nodes: readonly Node[],
+  location: Location,
+  state: DecodeState,
+): unknown {
   const objects = nodes.slice(nodes.lastIndexOf(null) + 1);
   if (objects.length === 0) return null;
   const fields = flatFields(message);
@@ -141,14 +147,14 @@ function messageOf(message: Message, nodes: readonly Node[], place: Place, state
   const others = new Map<string, Node>();
   for (const object of objects) {
     if (!(object instanceof ObjectNode)) {
-      recordWrongType(state, wrongType(object, message, place));
+      recordWrongType(state, wrongType(object, message, location));
       continue;
     }
     const seen = new Set<string>();
     object.keys.forEach((key, i) => {
       if (message.more.open && !fields.some(({ name }) => name === key)) {
         if (seen.has(key))
-          state.findings.push({ type: "duplicate", path: inside(place, key), offset: object.offsets[i]! });
+          state.findings.push({ type: "duplicate", path: inside(location, key), offset: object.offsets[i]! });
         seen.add(key);
         others.set(key, object.values[i]!);
         return;
@@ -156,11 +162,11 @@ function messageOf(message: Message, nodes: readonly Node[], place: Place, state
       if (!fields.some(({ name }) => name === key))
         return void state.findings.push({
           type: "unknown",
-          path: inside(place, key),
+          path: inside(location, key),
           offset: object.offsets[i]!,
         });
       if (seen.has(key))
-        state.findings.push({ type: "duplicate", path: inside(place, key), offset: object.offsets[i]! });
+        state.findings.push({ type: "duplicate", path: inside(location, key), offset: object.offsets[i]! });
       seen.add(key);
       const known = found.get(key);
       if (known) known.push(object.values[i]!);
@@ -168,9 +174,9 @@ function messageOf(message: Message, nodes: readonly Node[], place: Place, state
     });
   }
   const values = new Map<string, unknown>();
-  for (const [key, given] of inOrder(found, place)) {
+  for (const [key, given] of inOrder(found, location)) {
     const { field } = fields.find(({ name }) => name === key)!;
-    values.set(key, keep(field, valueOf(field.shape, given, below(place, key, message), state)));
+    values.set(key, keep(field, valueOf(field.shape, given, below(location, key, message), state)));
   }
   const result: Record<string, unknown> = {};
   for (const { name, field } of fields) {
@@ -227,22 +233,28 @@ function keep(field: Field, value: unknown): unknown {
   }
 }
 
-function mapOf(of: Shape, nodes: readonly Node[], place: Place, state: DecodeState, shape: Shape): unknown {
+function mapOf(
+  of: Shape,
+  nodes: readonly Node[],
+  location: Location,
+  state: DecodeState,
+  shape: Shape,
+): unknown {
   const objects = nodes.slice(nodes.lastIndexOf(null) + 1);
   if (objects.length === 0) return null;
   const result: Record<string, unknown> = {};
   for (const object of objects) {
     if (!(object instanceof ObjectNode)) {
-      recordWrongType(state, wrongType(object, shape, place));
+      recordWrongType(state, wrongType(object, shape, location));
       continue;
     }
     const seen = new Set<string>();
     const indexes = object.keys.map((key, i): [string, number] => [key, i]);
-    for (const [key, i] of inOrder(indexes, place)) {
-      const path = inside(place, key);
+    for (const [key, i] of inOrder(indexes, location)) {
+      const path = inside(location, key);
       if (seen.has(key)) state.findings.push({ type: "duplicate", path, offset: object.offsets[i]! });
       seen.add(key);
-      setOwn(result, key, valueOf(of, [object.values[i]!], { ...place, path }, state) ?? zeroOf(of));
+      setOwn(result, key, valueOf(of, [object.values[i]!], { ...location, path }, state) ?? zeroOf(of));
     }
   }
   return sortedMap(result);
@@ -252,13 +264,13 @@ function unionOf(
   or: "bool" | "array" | "strings",
   message: Message,
   node: Node,
-  place: Place,
+  location: Location,
   state: DecodeState,
 ): unknown {
   if (node === null) return null;
   // kube-apiserver decodes these with a custom unmarshaler, so unknown fields inside are not reported.
   const separateState: DecodeState = { text: state.text, findings: [], truncates: false };
-  const read = unionValue(or, message, node, { ...place, separate: "field" }, separateState);
+  const read = unionValue(or, message, node, { ...location, separate: "field" }, separateState);
   if (separateState.wrongType) throw separateState.wrongType;
   return read;
 }
@@ -267,17 +279,17 @@ function unionValue(
   or: "bool" | "array" | "strings",
   message: Message,
   node: Node,
-  place: Place,
+  location: Location,
   separateState: DecodeState,
 ): unknown {
-  if (node instanceof ObjectNode) return messageOf(message, [node], place, separateState);
+  if (node instanceof ObjectNode) return messageOf(message, [node], location, separateState);
   if (or === "bool") {
     if (typeof node === "boolean") return node;
-    throw new DecodeError("boolean or JSON schema expected", place.path);
+    throw new DecodeError("boolean or JSON schema expected", location.path);
   }
   if (!Array.isArray(node) || node.length === 0) return null;
   return node.map((item: Node, i) => {
-    const here = { ...place, path: `${place.path}[${i}]` };
+    const here = { ...location, path: `${location.path}[${i}]` };
     return or === "strings"
       ? scalarOf(string, item ?? "", here, separateState)
       : (messageOf(message, [item], here, separateState) ?? zeroOf(message));
@@ -294,9 +306,9 @@ const ranges: Partial<Record<ScalarName, readonly [bigint, bigint]>> = {
 const isInt64 = (value: number | bigint): boolean =>
   BigInt(value) >= ranges.int64![0] && BigInt(value) <= ranges.int64![1];
 
-function scalarOf(shape: Scalar, node: Node, place: Place, state: DecodeState): unknown {
+function scalarOf(shape: Scalar, node: Node, location: Location, state: DecodeState): unknown {
   const { scalar } = shape;
-  const wrong = () => recordWrongType(state, wrongType(node, shape, place));
+  const wrong = () => recordWrongType(state, wrongType(node, shape, location));
   switch (scalar) {
     case "string":
       if (typeof node !== "string") return wrong();
@@ -323,23 +335,23 @@ function scalarOf(shape: Scalar, node: Node, place: Place, state: DecodeState): 
       return value;
     }
     case "bytes":
-      return bytesOf(node, place, state, wrong);
+      return bytesOf(node, location, state, wrong);
     case "rawBytes":
       return wrong();
     case "time":
-      return withPath(place, () => canonicalTime(textOf(node, shape, place)));
+      return withPath(location, () => canonicalTime(textOf(node, shape, location)));
     case "microTime":
-      return withPath(place, () => givenMicroTime(textOf(node, shape, place)));
+      return withPath(location, () => givenMicroTime(textOf(node, shape, location)));
     case "duration":
-      return withPath(place, () => canonicalDuration(textOf(node, shape, place)));
+      return withPath(location, () => canonicalDuration(textOf(node, shape, location)));
     case "quantity":
-      return withPath(place, () =>
+      return withPath(location, () =>
         canonicalQuantity(
           node instanceof NumberNode ? node.literal : typeof node === "string" ? node.trim() : "",
         ),
       );
     case "intOrString":
-      return typeof node === "string" ? node : numberOf(node, shape, place, state);
+      return typeof node === "string" ? node : numberOf(node, shape, location, state);
     case "fieldsV1":
       return plainValue(node);
     case "rawExtension":
@@ -353,29 +365,30 @@ function scalarOf(shape: Scalar, node: Node, place: Place, state: DecodeState): 
 }
 
 /** Returns a number inside a type with a custom unmarshaler, whose errors are thrown immediately. */
-function numberOf(node: Node, into: Scalar, place: Place, { text }: DecodeState): unknown {
+function numberOf(node: Node, into: Scalar, location: Location, { text }: DecodeState): unknown {
   const own: DecodeState = { text, findings: [], truncates: false };
-  const value = scalarOf(int32, node, place, own);
-  if (own.wrongType) throw new DecodeError(own.wrongType.message, place.path, { ...mismatchOf(node), into });
+  const value = scalarOf(int32, node, location, own);
+  if (own.wrongType)
+    throw new DecodeError(own.wrongType.message, location.path, { ...mismatchOf(node), into });
   return value;
 }
 
 /** The element type of a byte list. */
 const uint8: Scalar = { ...uint32, typeName: "uint8" };
 
-function bytesOf(node: Node, place: Place, state: DecodeState, wrong: () => null): string | null {
+function bytesOf(node: Node, location: Location, state: DecodeState, wrong: () => null): string | null {
   if (typeof node === "string")
     try {
       return canonicalBase64(node);
     } catch (error) {
       const illegal = { ...mismatchOf(node), into: bytes };
-      return recordWrongType(state, new DecodeError((error as Error).message, place.path, illegal));
+      return recordWrongType(state, new DecodeError((error as Error).message, location.path, illegal));
     }
   if (!Array.isArray(node)) return wrong();
   const given = node.map((item: Node) => {
     const byte = item instanceof NumberNode ? integerOf(item.literal) : item === null ? 0 : undefined;
     if (typeof byte === "number" && byte >= 0 && byte <= 255) return byte;
-    recordWrongType(state, wrongType(item, uint8, place));
+    recordWrongType(state, wrongType(item, uint8, location));
     return 0;
   });
   return Buffer.from(given).toString("base64");
@@ -385,14 +398,14 @@ function bytesOf(node: Node, place: Place, state: DecodeState, wrong: () => null
  * Returns the string of a type with a custom unmarshaler. A value of another type is rejected immediately, as
  * a failure to decode a string.
  */
-function textOf(node: Node, into: Scalar, place: Place): string {
+function textOf(node: Node, into: Scalar, location: Location): string {
   if (typeof node === "string") return node;
-  const { message } = wrongType(node, string, place);
-  throw new DecodeError(message, place.path, { ...mismatchOf(node), into });
+  const { message } = wrongType(node, string, location);
+  throw new DecodeError(message, location.path, { ...mismatchOf(node), into });
 }
 
 /** Adds the path to an error thrown by a custom unmarshaler. */
-function withPath<T>(place: Place, read: () => T): T {
+function withPath<T>(location: Location, read: () => T): T {
   try {
     return read();
   } catch (error) {
@@ -402,7 +415,7 @@ function withPath<T>(place: Place, read: () => T): T {
       error instanceof DurationError ||
       !(error instanceof DecodeError)
     )
-      throw new DecodeError((error as Error).message, place.path);
+      throw new DecodeError((error as Error).message, location.path);
     throw error;
   }
 }
@@ -431,15 +444,15 @@ const recordWrongType = (state: DecodeState, error: DecodeError): null => {
 };
 
 /** Builds a type error with kube-apiserver's wording and type names. */
-function wrongType(node: Node, shape: Shape, place: Place): DecodeError {
+function wrongType(node: Node, shape: Shape, location: Location): DecodeError {
   const numeric =
     shape.shape === "scalar" &&
     (shape.scalar in ranges || shape.scalar === "double" || shape.scalar === "float");
   const given = node instanceof NumberNode && numeric ? `number ${node.literal}` : kindOf(node);
-  const into = place.owner ? `struct field ${place.owner.name}.${place.names}` : "value";
+  const into = location.owner ? `struct field ${location.owner.name}.${location.names}` : "value";
   return new DecodeError(
     `json: cannot unmarshal ${given} into Go ${into} of type ${nameOf(shape)}`,
-    place.path,
+    location.path,
     { ...mismatchOf(node), into: shape },
   );
 }

@@ -124,17 +124,17 @@ export function unionOf(sets: readonly FieldSet[]): FieldSet {
 
 function unionNodes(a: FieldSet, b: FieldSet, member: boolean): FieldSet {
   if (a === b) return a;
-  if (adds(a, b)) return mergeInOrder(a, b, member);
+  if (addsMembers(a, b)) return mergeInOrder(a, b, member);
   return member ? marked(a) : a;
 }
 
 // Reports whether b has any member that a lacks.
-function adds(a: FieldSet, b: FieldSet): boolean {
+function addsMembers(a: FieldSet, b: FieldSet): boolean {
   for (const element in b) {
-    const mine = a[element];
-    if (mine === undefined) return true;
-    const theirs = b[element]!;
-    if (mine !== theirs && ((isMember(theirs) && !isMember(mine)) || adds(mine, theirs))) return true;
+    const left = a[element];
+    if (left === undefined) return true;
+    const right = b[element]!;
+    if (left !== right && ((isMember(right) && !isMember(left)) || addsMembers(left, right))) return true;
   }
   return false;
 }
@@ -215,10 +215,10 @@ function combine(
   let changed = member !== (a["."] !== undefined);
   for (const element in a) {
     if (element === ".") continue;
-    const mine = a[element]!;
-    const theirs = b[element];
-    const outcome = theirs === undefined ? (keep ? mine : undefined) : both(mine, theirs);
-    if (outcome !== mine) changed = true;
+    const left = a[element]!;
+    const right = b[element];
+    const outcome = right === undefined ? (keep ? left : undefined) : both(left, right);
+    if (outcome !== left) changed = true;
     if (outcome !== undefined) result[element] = outcome;
   }
   return changed || isLeaf(a) ? finish(result) : a;

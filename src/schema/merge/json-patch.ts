@@ -253,7 +253,7 @@ function child(parent: Container, key: string): Json | undefined {
 
 type Editable = Record<string, Json> | Json[];
 
-interface Place {
+interface Location {
   readonly path: string;
   readonly kind: string;
   /** How error messages name the path: `path` or `from`. */
@@ -267,7 +267,7 @@ interface Place {
 function edit(
   run: Run,
   document: Json,
-  { path, kind, what }: Place,
+  { path, kind, what }: Location,
   change: (parent: Editable, key: string) => void,
 ): Json {
   const keys = keysOf(path, kind, what);

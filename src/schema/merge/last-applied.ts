@@ -67,9 +67,9 @@ export function refreshLastApplied(
     lastApplied === ""
   )
     return object;
-  const fresh = `${canonicalJson(withoutNote(patch, annotation))}\n`;
-  if (fresh === lastApplied) return object;
-  const changed = withKey(annotations, annotation, fresh);
+  const updated = `${canonicalJson(withoutNote(patch, annotation))}\n`;
+  if (updated === lastApplied) return object;
+  const changed = withKey(annotations, annotation, updated);
   return withAnnotations(
     object,
     annotationBytes(changed) > maxAnnotationBytes ? withoutKey(annotations, annotation) : changed,

@@ -64,7 +64,7 @@ function removeValues(shape: Shape, result: Record<string, Json>, key: string, v
   const before = own(result, key);
   if (!isList(before) || !isList(values)) return;
   const field = lookUpList(shape, key);
-  const gone = new Set(values);
+  const deleted = new Set(values);
   if (field.strategy !== "merge") setOwn(result, key, values);
   else if (before.some(isObject) || values.some(isObject))
     setOwn(result, key, mergeList(field, before, values));
@@ -72,7 +72,7 @@ function removeValues(shape: Shape, result: Record<string, Json>, key: string, v
     setOwn(
       result,
       key,
-      before.filter((each) => !gone.has(each)),
+      before.filter((each) => !deleted.has(each)),
     );
 }
 

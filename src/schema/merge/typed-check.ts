@@ -24,34 +24,34 @@ export function checkTyped(type: MergeType, value: Json): void {
 }
 
 /** Location of a value; converted to text only when there is a finding, which is rare. */
-interface Place {
-  readonly above: Place | undefined;
+interface Location {
+  readonly above: Location | undefined;
   readonly element: string;
 }
 
-const textOf = (place: Place | undefined): string =>
-  place ? textOf(place.above) + elementText(place.element) : "";
+const textOf = (location: Location | undefined): string =>
+  location ? textOf(location.above) + elementText(location.element) : "";
 
-function check(type: MergeType, value: Json, place: Place | undefined, findings: TypedFinding[]): void {
+function check(type: MergeType, value: Json, location: Location | undefined, findings: TypedFinding[]): void {
   if (value === null) return;
   switch (type.is) {
     case "scalar":
       if (type.of !== "anything" && !isScalar(type.of, value))
         findings.push({
-          path: textOf(place),
+          path: textOf(location),
           message: `expected ${type.of === "number" ? "numeric (int or float)" : type.of}, got ${shownFor(type.of, value)}`,
         });
       return;
     case "struct":
     case "map":
       if (!isObject(value))
-        findings.push({ path: textOf(place), message: `expected map, got ${formatted(value)}` });
-      else for (const key in value) checkKey(type, key, value, place, findings);
+        findings.push({ path: textOf(location), message: `expected map, got ${formatted(value)}` });
+      else for (const key in value) checkKey(type, key, value, location, findings);
       return;
     case "list":
       if (!isList(value))
-        findings.push({ path: textOf(place), message: `expected list, got ${formatted(value)}` });
-      else checkList(type, value, place, findings);
+        findings.push({ path: textOf(location), message: `expected list, got ${formatted(value)}` });
+      else checkList(type, value, location, findings);
       return;
     case "any":
   }
@@ -61,11 +61,11 @@ function checkKey(
   type: StructType | Extract<MergeType, { is: "map" }>,
   key: string,
   value: JsonObject,
-  place: Place | undefined,
+  location: Location | undefined,
   findings: TypedFinding[],
 ): void {
   if (value[key] === undefined) return;
-  const below = { above: place, element: fieldElement(key) };
+  const below = { above: location, element: fieldElement(key) };
   const of = type.is === "map" ? type.of : (type.byName.get(key)?.type ?? type.others);
   if (of === undefined) findings.push({ path: textOf(below), message: "field not declared in schema" });
   else check(of, value[key], below, findings);
@@ -74,7 +74,7 @@ function checkKey(
 function checkList(
   type: ListType,
   items: readonly Json[],
-  place: Place | undefined,
+  location: Location | undefined,
   findings: TypedFinding[],
 ): void {
   const seen = new Set<string>();
@@ -84,13 +84,13 @@ function checkList(
       element = itemElement(type, items[i]!, i);
     } catch (error) {
       if (!(error instanceof TypedError)) throw error;
-      findings.push({ path: textOf(place), message: error.findings[0]!.message });
+      findings.push({ path: textOf(location), message: error.findings[0]!.message });
       return;
     }
     if (seen.has(element))
-      findings.push({ path: textOf(place), message: `duplicate entries for key ${elementText(element)}` });
+      findings.push({ path: textOf(location), message: `duplicate entries for key ${elementText(element)}` });
     seen.add(element);
-    check(type.of, items[i]!, { above: place, element }, findings);
+    check(type.of, items[i]!, { above: location, element }, findings);
   }
 }
 

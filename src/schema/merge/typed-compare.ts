@@ -84,7 +84,7 @@ function compareStructs(
   b: JsonObject,
   split: boolean,
 ): Difference | undefined {
-  const found = new Gathered();
+  const found = new DifferenceCollector();
   for (const { name, element, type: of } of type.fields) {
     const left = a[name];
     const right = b[name];
@@ -98,7 +98,7 @@ function compareMaps(type: MergeType, a: JsonObject, b: JsonObject, split: boole
   for (const key in a) keys.push(key);
   for (const key in b) if (own(a, key) === undefined) keys.push(key);
   if (keys.length > 1) keys.sort(compareText);
-  const found = new Gathered();
+  const found = new DifferenceCollector();
   for (const key of keys)
     found.put(fieldElement(key), compare(typeUnder(type, key), own(a, key), own(b, key), split));
   return found.result;
@@ -114,7 +114,7 @@ function compareItems(
   const left = a === undefined ? noItems : itemsByElement(type, a);
   const right = b === undefined ? noItems : itemsByElement(type, b);
   const items = left.size === 0 ? right : right.size === 0 ? left : new Map([...left, ...right]);
-  const found = new Gathered();
+  const found = new DifferenceCollector();
   for (const element of inOrder(type, items))
     found.put(element, compare(type.of, left.get(element), right.get(element), split));
   return found.result;
@@ -133,7 +133,7 @@ function compareAny(a: Json, b: Json, split: boolean): Difference | undefined {
 }
 
 /** Collects the differences of children, which must be added in order. */
-class Gathered {
+class DifferenceCollector {
   result: Difference | undefined;
 
   put(element: string, child: Difference | undefined): void {

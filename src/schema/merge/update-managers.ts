@@ -59,12 +59,12 @@ export const maxUpdateManagers = 10;
  * Returns the new `metadata.managedFields`, empty if the object's managers are not, or no longer, tracked.
  */
 export function updateManagers(update: Update): readonly ManagedFieldsEntry[] {
-  const wanted = entriesOf(update.next);
-  const before = managersBefore(update, wanted);
+  const requested = entriesOf(update.next);
+  const before = managersBefore(update, requested);
   if (before.managers.size === 0 && update.live !== undefined) return [];
   try {
     const after = tracked(update, before);
-    return reused(after, wanted);
+    return reused(after, requested);
   } catch (error) {
     // An object that does not match its declaration, or has ambiguous list items, cannot be tracked; whether
     // the write is valid is left to validation.
@@ -76,24 +76,24 @@ export function updateManagers(update: Update): readonly ManagedFieldsEntry[] {
 // A client may set managers itself, except through a subresource; invalid managers are ignored.
 function managersBefore(
   { live, subresource }: Update,
-  wanted: readonly ManagedFieldsEntry[] | undefined,
+  requested: readonly ManagedFieldsEntry[] | undefined,
 ): Managed {
   if (subresource !== undefined && subresource !== "") return managersOrNone(entriesOf(live));
-  if (requestsReset(wanted)) return noManagers;
-  const managed = managersOrNone(wanted);
+  if (requestsReset(requested)) return noManagers;
+  const managed = managersOrNone(requested);
   return managed.managers.size > 0 ? managed : managersOrNone(entriesOf(live));
 }
 
 /** Encodes the managers; returns the client's own list if it is equal. */
 function reused(
   managed: Managed,
-  wanted: readonly ManagedFieldsEntry[] | undefined,
+  requested: readonly ManagedFieldsEntry[] | undefined,
 ): readonly ManagedFieldsEntry[] {
   const entries = encodeManagers(managed);
-  return wanted !== undefined &&
-    wanted.length === entries.length &&
-    entries.every((entry, i) => entry === wanted[i])
-    ? wanted
+  return requested !== undefined &&
+    requested.length === entries.length &&
+    entries.every((entry, i) => entry === requested[i])
+    ? requested
     : entries;
 }
 
@@ -134,7 +134,7 @@ export function tracked(update: Update, before: Managed): Managed {
   if (isEmptySet(written)) return { managers, times: before.times };
   const owner = managers.get(identity) ?? writer;
   managers.set(identity, withFields(owner, union(owner.fields, written)));
-  return capped({ managers, times: new Map(before.times).set(identity, update.now) });
+  return mergeOldest({ managers, times: new Map(before.times).set(identity, update.now) });
 }
 
 /**
@@ -147,7 +147,7 @@ export const emptyOf = (schema: Message | MergeType): JsonObject =>
   "is" in schema ? {} : emptyObject(schema);
 
 /** Merges the oldest update managers of each version into one until the limit is met. */
-function capped(managed: Managed): Managed {
+function mergeOldest(managed: Managed): Managed {
   if (managed.managers.size <= maxUpdateManagers) return managed;
   const updaters = [...managed.managers]
     .filter(([, manager]) => manager.operation === "Update")
@@ -158,12 +158,12 @@ function capped(managed: Managed): Managed {
   const seconds = new Map(updaters.map((identity) => [identity, secondsOf(times.get(identity))]));
   updaters.sort((a, b) => seconds.get(a)! - seconds.get(b)! || compareText(a, b));
 
-  let left = updaters.length;
+  let remaining = updaters.length;
   const gathered = new Map<string, FieldSet[]>();
   const gather = (bucket: string, { fields }: Manager): void => void gathered.get(bucket)!.push(fields);
   const oldest = new Map<string, string>();
   for (const identity of updaters) {
-    if (left <= maxUpdateManagers) break;
+    if (remaining <= maxUpdateManagers) break;
     const manager = managers.get(identity)!;
     const first = oldest.get(manager.apiVersion);
     if (first === undefined) {
@@ -193,7 +193,7 @@ function capped(managed: Managed): Managed {
     const time = times.get(identity);
     if (time === undefined) times.delete(bucket);
     else times.set(bucket, time);
-    left--;
+    remaining--;
   }
   for (const [bucket, sets] of gathered)
     managers.set(bucket, withFields(managers.get(bucket)!, unionOf(sets)));

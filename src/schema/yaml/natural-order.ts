@@ -5,7 +5,7 @@ const isLetter = (character: string): boolean => /^\p{L}$/u.test(character);
 const isDigit = (character: string | undefined): boolean =>
   character !== undefined && /^\p{Nd}$/u.test(character);
 
-export function naturally(left: string, right: string): number {
+export function compareNaturally(left: string, right: string): number {
   const [a, b] = [Array.from(left), Array.from(right)];
   const shorter = Math.min(a.length, b.length);
   for (let i = 0; i < shorter; i++) {

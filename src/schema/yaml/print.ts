@@ -3,7 +3,7 @@
 // long lines folded at spaces.
 
 import { goFloat } from "./go-float.ts";
-import { naturally } from "./natural-order.ts";
+import { compareNaturally } from "./natural-order.ts";
 import { resolvePlain } from "./resolve.ts";
 import { type Analysis, analyze, escaped, misread } from "./scalar-style.ts";
 
@@ -68,7 +68,7 @@ class Printer {
   #mapping(map: Record<string, unknown>, indent: number, inline: boolean): void {
     const keys = Object.keys(map)
       .filter((key) => map[key] !== undefined)
-      .sort(naturally);
+      .sort(compareNaturally);
     if (keys.length === 0) return this.#put("{}");
     keys.forEach((key, i) => {
       if (!inline || i > 0) this.#line(indent);
