@@ -125,9 +125,9 @@ test("a replaced bundle ends the trust, an invalid one is reported and ignored",
     observed();
   });
   const tick = async (): Promise<void> => {
-    const heard = new Promise<void>((resolve) => (observed = resolve));
+    const reported = new Promise<void>((resolve) => (observed = resolve));
     await clock.advance(1000);
-    await heard;
+    await reported;
     await new Promise((resolve) => setImmediate(resolve));
   };
   writeFileSync(file, "nothing here");

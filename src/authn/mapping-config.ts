@@ -77,10 +77,10 @@ export function claimMapping(jwt: JwtAuthenticator, path: string, context: Readi
   const verifying = [...claimRules.rules, ...extra.map(({ expression }) => expression)];
   if (username && "expression" in username) {
     const { program, source } = username.expression;
-    const looked = [username.expression, ...verifying].some((expression) =>
+    const checksVerified = [username.expression, ...verifying].some((expression) =>
       expression.program.selects("claims", "email_verified"),
     );
-    if (program.selects("claims", "email") && !looked)
+    if (program.selects("claims", "email") && !checksVerified)
       context.errors.push(
         invalidValue(
           `${at}.username.expression`,

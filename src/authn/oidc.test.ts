@@ -31,12 +31,12 @@ type Given = Partial<PlainMapping> & { readonly discoveryUrl?: string };
 function harness({ discoveryUrl, ...given }: Given = {}) {
   const clock = virtualClock(now);
   const published = new Set<string>(["k1"]);
-  const asked: string[] = [];
+  const requests: string[] = [];
   const documents = new Map<string, string>();
   const refusals = new Map<string, Error>();
   let down = false;
   const fetch = async (url: string, token?: string): Promise<string> => {
-    asked.push(token === undefined ? url : `${url} ${token}`);
+    requests.push(token === undefined ? url : `${url} ${token}`);
     if (down) throw new Error("connection refused");
     const refusal = refusals.get(url);
     if (refusal) throw refusal;
@@ -74,7 +74,7 @@ function harness({ discoveryUrl, ...given }: Given = {}) {
   return {
     clock,
     published,
-    asked,
+    requests,
     documents,
     refusals,
     setDown: (value: boolean) => void (down = value),
@@ -235,32 +235,32 @@ for (const [name, options, token, why] of refused)
     ));
 
 test("tokens of other issuers are ignored without a request", async () => {
-  const { identify, asked } = harness();
+  const { identify, requests } = harness();
   for (const token of ["opaque", "a.b.c", tokenOf({ iss: "https://other.example" })])
     assert.equal(await identify(token), undefined);
-  assert.deepEqual(asked, []);
+  assert.deepEqual(requests, []);
 });
 
 test("keys are fetched for an unknown key id, at most every second, and cached otherwise", async () => {
-  const { identify, asked, published, clock } = harness();
+  const { identify, requests, published, clock } = harness();
   await identify(tokenOf({}));
   await identify(tokenOf({}));
-  assert.equal(asked.length, 2);
+  assert.equal(requests.length, 2);
   published.clear();
   published.add("k2");
   const second = tokenOf({}, { header: { kid: "k2" }, key: pairs.k2.privateKey });
   await assert.rejects(identify(second));
-  assert.equal(asked.length, 2);
+  assert.equal(requests.length, 2);
   await clock.advance(1000);
   await identify(second);
-  assert.equal(asked.length, 3);
+  assert.equal(requests.length, 3);
 });
 
 test("a discovery document at another URL must still name the issuer", async () => {
-  const { identify, documents, asked } = harness({ discoveryUrl: "https://inside.example/found" });
+  const { identify, documents, requests } = harness({ discoveryUrl: "https://inside.example/found" });
   documents.set("https://inside.example/found", JSON.stringify({ issuer, jwks_uri: `${issuer}/keys` }));
   assert.ok(await identify(tokenOf({})));
-  assert.deepEqual(asked, ["https://inside.example/found", `${issuer}/keys`]);
+  assert.deepEqual(requests, ["https://inside.example/found", `${issuer}/keys`]);
 });
 
 test("the request to an unavailable issuer is retried later", async () => {
@@ -273,15 +273,15 @@ test("the request to an unavailable issuer is retried later", async () => {
 });
 
 test("a distributed claim is fetched with its token and verified", async () => {
-  const { identify, documents, asked } = harness();
-  const elsewhere = (endpoint: string) =>
+  const { identify, documents, requests } = harness();
+  const distributedTo = (endpoint: string) =>
     tokenOf({ _claim_names: { groups: "s" }, _claim_sources: { s: { endpoint, access_token: "t" } } });
   documents.set("https://claims.example/g", tokenOf({ groups: ["far"] }));
-  assert.deepEqual((await identify(elsewhere("https://claims.example/g")))?.groups, ["far"]);
-  assert.ok(asked.includes("https://claims.example/g t"));
+  assert.deepEqual((await identify(distributedTo("https://claims.example/g")))?.groups, ["far"]);
+  assert.ok(requests.includes("https://claims.example/g t"));
   documents.set("https://claims.example/g", tokenOf({ groups: ["far"] }, { key: other.privateKey }));
-  await assert.rejects(identify(elsewhere("https://claims.example/g")), BadCredential);
-  await assert.rejects(identify(elsewhere("http://claims.example/g")), /https/);
+  await assert.rejects(identify(distributedTo("https://claims.example/g")), BadCredential);
+  await assert.rejects(identify(distributedTo("http://claims.example/g")), /https/);
 });
 
 test("a distributed claim that cannot be fetched is reported with the status of its source", async () => {

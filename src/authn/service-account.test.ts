@@ -269,7 +269,7 @@ const request = (
     spec: { audiences: [], expirationSeconds: 3600, boundObjectRef: null, ...spec },
   }) as unknown as TokenRequest;
 const answer = (
-  asked: TokenRequest,
+  tokenRequest: TokenRequest,
   name = "robot",
   more: { maximumSeconds?: number; extend?: boolean } = {},
 ) =>
@@ -282,7 +282,7 @@ const answer = (
       extend: true,
       ...more,
     },
-    asked,
+    tokenRequest,
     {
       namespace: "ns",
       name,
@@ -331,7 +331,7 @@ for (const [name, spec, extend, seconds] of lives) {
 }
 const refusals: [
   name: string,
-  asked: TokenRequest,
+  tokenRequest: TokenRequest,
   account: string,
   code: number,
   details: object | undefined,
@@ -366,25 +366,25 @@ const refusals: [
     { name: "sec", kind: "Secret" },
   ],
 ];
-for (const [name, asked, account, code, details] of refusals) {
+for (const [name, tokenRequest, account, code, details] of refusals) {
   test(`a token request ${name} is refused with ${code}`, async () => {
-    await assert.rejects(answer(asked, account), (error: ApiError) => {
+    await assert.rejects(answer(tokenRequest, account), (error: ApiError) => {
       assert.equal(error.code, code);
       assert.deepEqual(error.details, details);
       return true;
     });
   });
 }
-const invalids: [name: string, asked: TokenRequest, field: string][] = [
+const invalids: [name: string, tokenRequest: TokenRequest, field: string][] = [
   ["a lifetime that is too short", request({ expirationSeconds: 60 }), "spec.expirationSeconds"],
   ["a lifetime that is too long", request({ expirationSeconds: 2 ** 32 + 1 }), "spec.expirationSeconds"],
   ["another name", request({}, { name: "x" } as TokenRequest["metadata"]), "metadata.name"],
   ["another namespace", request({}, { namespace: "x" } as TokenRequest["metadata"]), "metadata.namespace"],
 ];
-for (const [name, asked, field] of invalids) {
+for (const [name, tokenRequest, field] of invalids) {
   test(`a token request with ${name} is invalid`, async () => {
     await assert.rejects(
-      answer(asked),
+      answer(tokenRequest),
       (error: ApiError) =>
         error.code === 422 &&
         error.details?.causes?.[0]?.field === field &&
@@ -460,14 +460,14 @@ test("the discovery documents name the issuer and the public keys", () => {
     subject_types_supported: ["public"],
     id_token_signing_alg_values_supported: ["ES256", "RS256"],
   });
-  const elsewhere = openIdDocuments({
+  const withJwksUri = openIdDocuments({
     issuer: issuerName,
     jwksUri: "https://keys.example/set",
     externalAddress: "10.0.0.1:6443",
     keys: [rsa],
   });
   assert.equal(
-    (JSON.parse(elsewhere.configuration) as { jwks_uri: string }).jwks_uri,
+    (JSON.parse(withJwksUri.configuration) as { jwks_uri: string }).jwks_uri,
     "https://keys.example/set",
     "a configured URL of the keys takes precedence",
   );

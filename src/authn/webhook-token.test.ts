@@ -88,7 +88,7 @@ for (const [name, status, outcome] of cases)
 test("successes and refusals are cached, failures are not, and concurrent requests share one call", async () => {
   const clock = virtualClock();
   const options = { clock, successMilliseconds: 1000, failureMilliseconds: 500 };
-  for (const [status, asked] of [
+  for (const [status, requestCount] of [
     [{ authenticated: true, user: { username: "p" } }, 1],
     [{ authenticated: false }, 1],
     ["nope", 3],
@@ -98,9 +98,9 @@ test("successes and refusals are cached, failures are not, and concurrent reques
     await Promise.allSettled([cached.identify("t", ["api"]), cached.identify("t", ["api"])]);
     await Promise.allSettled([cached.identify("t", ["api"])]);
     await Promise.allSettled([cached.identify("t", ["api"])]);
-    assert.equal(sent.length, asked);
+    assert.equal(sent.length, requestCount);
     await Promise.allSettled([cached.identify("t", ["other"])]);
-    assert.equal(sent.length, asked + 1);
+    assert.equal(sent.length, requestCount + 1);
   }
   const { method, sent } = harness({ authenticated: true, user: { username: "p" } });
   const cached = cachedTokens(method, options);

@@ -8,7 +8,7 @@ import type { RbacAuthorizer } from "./rbac.ts";
 const user = { name: "alice", groups: ["dev", "ops"] } as Attributes["user"];
 const target = { group: "", version: "v1", resource: "pods", subresource: "", namespace: "", name: "" };
 
-const cases: [name: string, asked: Omit<Attributes, "user">, told: string][] = [
+const cases: [name: string, action: Omit<Attributes, "user">, loggedText: string][] = [
   [
     "a list in a namespace",
     { verb: "list", resource: { ...target, namespace: "a" } },
@@ -37,25 +37,32 @@ const cases: [name: string, asked: Omit<Attributes, "user">, told: string][] = [
   ["a path", { verb: "get", path: "/metrics" }, '"get" nonResourceURL "/metrics" cluster-wide'],
 ];
 
-function logged(verbosity: number, verdict: "allow" | "no opinion", asked: Omit<Attributes, "user">): string {
+function logged(
+  verbosity: number,
+  verdict: "allow" | "no opinion",
+  action: Omit<Attributes, "user">,
+): string {
   let text = "";
   const log = createLog({
     verbosity,
     sink: { write: (line) => void (text += line), flush: () => undefined },
   });
   const rbac = { decide: () => ({ verdict, reason: "" }) } as unknown as RbacAuthorizer;
-  assert.equal(withDenialLog(rbac, log).decide({ user, ...asked }).verdict, verdict);
+  assert.equal(withDenialLog(rbac, log).decide({ user, ...action }).verdict, verdict);
   return text;
 }
 
-for (const [name, asked, loggedText] of cases) {
+for (const [name, action, loggedText] of cases) {
   test(`a denial of ${name} is logged`, () => {
     const text = `RBAC: no rules authorize user "alice" with groups ["dev" "ops"] to ${loggedText}`;
-    assert.ok(logged(5, "no opinion", asked).includes(JSON.stringify(text)), logged(5, "no opinion", asked));
+    assert.ok(
+      logged(5, "no opinion", action).includes(JSON.stringify(text)),
+      logged(5, "no opinion", action),
+    );
   });
 }
 
 test("nothing is logged below -v=5, nor for allowed actions", () => {
-  const [, asked] = cases[0]!;
-  assert.deepEqual([logged(4, "no opinion", asked), logged(5, "allow", asked)], ["", ""]);
+  const [, action] = cases[0]!;
+  assert.deepEqual([logged(4, "no opinion", action), logged(5, "allow", action)], ["", ""]);
 });

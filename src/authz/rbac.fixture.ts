@@ -29,14 +29,14 @@ export function sourceOf() {
   const clusterBindings: ClusterRoleBinding[] = [];
   const bindings: RoleBinding[] = [];
   let version = 0;
-  let asked = 0;
+  let reads = 0;
   const source: RbacSource = {
     version: () => version,
     clusterRole: (name) => clusterRoles.get(name),
     role: (namespace, name) => roles.get(`${namespace}/${name}`),
-    clusterRoleBindings: () => (asked++, clusterBindings),
+    clusterRoleBindings: () => (reads++, clusterBindings),
     roleBindings: (namespace) => (
-      asked++,
+      reads++,
       bindings.filter(({ metadata }) => metadata.namespace === namespace)
     ),
   };
@@ -46,7 +46,7 @@ export function sourceOf() {
   };
   return {
     source,
-    asked: () => asked,
+    reads: () => reads,
     role: (namespace: string, name: string, ...rules: PolicyRule[]) => {
       version++;
       if (namespace)

@@ -4,7 +4,7 @@ import type { Attributes } from "./authorizer.ts";
 import { asks, inNs, on, rule, sourceOf, user, world } from "./rbac.fixture.ts";
 import { rbacAuthorizer } from "./rbac.ts";
 
-const decisions: [name: string, asked: Attributes, reason: string | undefined][] = [
+const decisions: [name: string, action: Attributes, reason: string | undefined][] = [
   [
     "a group member cluster-wide",
     asks("list", on("pods"), user("alice", "dev")),
@@ -63,11 +63,11 @@ const decisions: [name: string, asked: Attributes, reason: string | undefined][]
   ],
   ["an unknown user", asks("list", on("pods", inNs), user("zed")), undefined],
 ];
-for (const [name, asked, reason] of decisions) {
+for (const [name, action, reason] of decisions) {
   test(`RBAC ${reason ? "allows" : "has no opinion on"} ${name}, twice`, () => {
     const rbac = rbacAuthorizer(world().source);
     for (let time = 0; time < 2; time++) {
-      const decision = rbac.decide(asked);
+      const decision = rbac.decide(action);
       assert.deepEqual(
         decision,
         reason
@@ -135,9 +135,9 @@ test("without changes nothing is read again", () => {
   const rbac = rbacAuthorizer(w.source);
   const ask = (): unknown => rbac.decide(asks("list", on("pods", inNs), user("bob", "dev")));
   ask();
-  const before = w.asked();
+  const before = w.reads();
   ask();
-  assert.equal(w.asked(), before);
+  assert.equal(w.reads(), before);
 });
 test("overlong requests are decided but not cached", () => {
   const w = world();
@@ -164,9 +164,9 @@ test("bindings of a namespace with an overlong name are not cached either", () =
   const w = world();
   const rbac = rbacAuthorizer(w.source);
   const ask = (namespace: string): number => {
-    const before = w.asked();
+    const before = w.reads();
     rbac.decide(asks("get", on("pods", { namespace })));
-    return w.asked() - before;
+    return w.reads() - before;
   };
   const long = "x".repeat(10_000);
   assert.ok(ask(long) > 0 && ask(long) > 0);

@@ -16,9 +16,9 @@ import { reviewAccess, reviewLocalAccess, reviewOwnAccess, reviewOwnRules } from
 
 const dialect = dialects.orch;
 const zed: User = { name: "zed", groups: ["g"] };
-function recording(decision: Decision): Authorizer & { asked: Attributes[] } {
-  const asked: Attributes[] = [];
-  return { ...alwaysAllow, asked, decide: (attributes) => (asked.push(attributes), decision) };
+function recording(decision: Decision): Authorizer & { requested: Attributes[] } {
+  const requested: Attributes[] = [];
+  return { ...alwaysAllow, requested, decide: (attributes) => (requested.push(attributes), decision) };
 }
 const onPods = { verb: "get", resource: "pods", namespace: "ns" };
 const target = { group: "", version: "", resource: "pods", subresource: "", namespace: "ns", name: "" };
@@ -48,7 +48,7 @@ for (const [decision, status] of verdicts) {
       dialect,
     );
     assert.deepEqual(answer.status, status);
-    assert.deepEqual(authorizer.asked, [
+    assert.deepEqual(authorizer.requested, [
       { user: { name: "bob", groups: ["x"], uid: "1", extra: { k: ["v"] } }, verb: "get", resource: target },
     ]);
   });
@@ -62,7 +62,7 @@ test("a self review is decided for the requester, on resources and paths", async
     authorizer,
     dialect,
   );
-  assert.deepEqual(authorizer.asked, [
+  assert.deepEqual(authorizer.requested, [
     { user: zed, verb: "get", resource: target },
     { user: zed, verb: "get", path: "/healthz" },
   ]);
@@ -204,9 +204,9 @@ const becomes: [name: string, sent: Record<string, string[]>, user: User, checks
 ];
 for (const [name, sent, user, checks] of becomes) {
   test(`headers can request to impersonate ${name}`, () => {
-    const asked = impersonation(headers(sent), dialect)!;
-    assert.deepEqual(asked.user, user);
-    const shown = asked.checks.map(
+    const requested = impersonation(headers(sent), dialect)!;
+    assert.deepEqual(requested.user, user);
+    const shown = requested.checks.map(
       ({ resource: { group, resource, subresource, namespace, name: object } }) =>
         `${group && `${group} `}${resource}${subresource && `/${subresource}`} ${namespace && `${namespace}/`}${object}`,
     );
@@ -250,7 +250,7 @@ const who = (name: string, ...groups: string[]): User => ({
   name,
   groups: [...groups, "system:authenticated"],
 });
-const abacCases: [name: string, asked: Attributes, verdict: string][] = [
+const abacCases: [name: string, action: Attributes, verdict: string][] = [
   [
     "all actions of a user",
     { user: who("alice"), verb: "delete", resource: { ...target, group: "apps" } },
@@ -285,9 +285,9 @@ const abacCases: [name: string, asked: Attributes, verdict: string][] = [
     "no opinion",
   ],
 ];
-for (const [name, asked, verdict] of abacCases)
+for (const [name, requested, verdict] of abacCases)
   test(`a policy file says "${verdict}" to ${name}`, async () =>
-    assert.equal((await abac.decide(asked)).verdict, verdict));
+    assert.equal((await abac.decide(requested)).verdict, verdict));
 test("a policy file resolves rules, and reports lines without a version", () => {
   assert.deepEqual(abac.rulesFor(who("bob", "dev"), "ns").resourceRules, [
     { verbs: ["get", "list", "watch"], apiGroups: [""], resources: ["pods"] },

@@ -5,7 +5,7 @@ import type { Attributes } from "./authorizer.ts";
 import { asks, on, rule } from "./rbac.fixture.ts";
 import { compact, describeRule, ruleAllows, uncovered } from "./rules.ts";
 
-const matches: [name: string, rule: PolicyRule, asked: Attributes, allowed: boolean][] = [
+const matches: [name: string, rule: PolicyRule, action: Attributes, allowed: boolean][] = [
   ["the verb and resource", rule(["get"], ["pods"]), asks("get", on("pods")), true],
   ["another verb", rule(["get"], ["pods"]), asks("list", on("pods")), false],
   ["any verb", rule(["*"], ["pods"]), asks("list", on("pods")), true],
@@ -51,9 +51,9 @@ const matches: [name: string, rule: PolicyRule, asked: Attributes, allowed: bool
   ["a path for a resource rule", rule(["*"], ["*"], { apiGroups: ["*"] }), asks("get", "/x"), false],
   ["a resource for a path rule", { verbs: ["*"], nonResourceURLs: ["*"] }, asks("get", on("pods")), false],
 ];
-for (const [name, given, asked, allowed] of matches)
+for (const [name, given, action, allowed] of matches)
   test(`a rule ${allowed ? "allows" : "does not allow"} ${name}`, () =>
-    assert.equal(ruleAllows(given, asked), allowed));
+    assert.equal(ruleAllows(given, action), allowed));
 
 const coverage: [name: string, wanted: PolicyRule[], owned: PolicyRule[], missing: PolicyRule[]][] = [
   ["the same is covered", [rule(["get"], ["pods"])], [rule(["get"], ["pods"])], []],

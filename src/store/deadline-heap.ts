@@ -48,11 +48,11 @@ export class DeadlineHeap {
 
   /** Removes the entries for which `keep` returns false. */
   filter(keep: (key: string, revision: Revision) => boolean): void {
-    let kept = 0;
+    let size = 0;
     for (let place = 0; place < this.#keys.length; place++)
-      if (keep(this.#keys[place]!, this.#revisions[place]!)) this.#move(place, kept++);
-    this.#keys.length = kept;
-    for (let place = (kept >>> 1) - 1; place >= 0; place--) this.#sink(place, this.#get(place));
+      if (keep(this.#keys[place]!, this.#revisions[place]!)) this.#move(place, size++);
+    this.#keys.length = size;
+    for (let place = (size >>> 1) - 1; place >= 0; place--) this.#sink(place, this.#get(place));
   }
 
   *entries(): Generator<Deadline> {

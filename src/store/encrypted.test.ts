@@ -84,13 +84,13 @@ test("the marker is configurable, and providers may differ by key", async () => 
   });
   await store.write({ key: "secrets/a", value, expect: "any" });
   await store.write({ key: "other/a", value, expect: "any" });
-  const kept = (await memory.read({ prefix: "" })).entries.map((entry) =>
+  const storedTexts = (await memory.read({ prefix: "" })).entries.map((entry) =>
     Buffer.from(entry.value).toString("latin1").slice(0, 13),
   );
-  assert.deepEqual(kept, ["a secret that", "mine:aesgcm:v"]);
+  assert.deepEqual(storedTexts, ["a secret that", "mine:aesgcm:v"]);
 });
 
-const spoiled: [
+const unreadableCases: [
   name: string,
   spoil: (memory: Store) => Promise<void>,
   providers: readonly EncryptionProvider[],
@@ -147,11 +147,11 @@ async function move(memory: Store, to: string): Promise<void> {
   const [entry] = (await memory.read({ key: "k" })).entries;
   await memory.write({ key: to, value: entry!.value, expect: "any" });
 }
-for (const [name, spoil, providers, error] of spoiled) {
+for (const [name, damage, providers, error] of unreadableCases) {
   test(`a value made unreadable ${name} is reported with its key`, async () => {
     const memory = await openMemory();
     await encrypted(memory, [old]).write({ key: "k", value, expect: "any" });
-    await spoil(memory);
+    await damage(memory);
     const store = encrypted(memory, providers);
     await assert.rejects(
       store.read({ prefix: "" }),

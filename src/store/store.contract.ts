@@ -44,7 +44,7 @@ export function storeContract(
   gaps: readonly Gap[] = [],
   options: ContractOptions = {},
 ): void {
-  let kept: Store | undefined;
+  let shared: Store | undefined;
   const closed = async (store: Store): Promise<boolean> =>
     store.status().then(
       () => false,
@@ -54,7 +54,7 @@ export function storeContract(
     for (const [title, run] of cases) {
       const gap = gaps.find((one) => one.test === title);
       test(gap ? `${title} (gap: ${gap.reason})` : title, async () => {
-        const store = kept ?? (await open());
+        const store = shared ?? (await open());
         try {
           const { revision: start } = await store.status();
           const elapse = (seconds: number): Promise<void> =>
@@ -63,12 +63,12 @@ export function storeContract(
           if (gap) await assert.rejects(run(kit), `"${title}" passes now: take it off the list of gaps`);
           else await run(kit);
         } finally {
-          kept = options.reuse && !(await closed(store)) ? store : undefined;
-          if (!kept) await store.close();
+          shared = options.reuse && !(await closed(store)) ? store : undefined;
+          if (!shared) await store.close();
         }
       });
     }
-    after(() => kept?.close());
+    after(() => shared?.close());
     test("every gap names a test", () => {
       const titles = new Set(cases.map(([title]) => title));
       assert.deepEqual(

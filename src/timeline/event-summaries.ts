@@ -188,14 +188,14 @@ export class EventSummaries {
       sparse[pieceOf(revision)]?.add(revision);
       if (slice.tick()) await slice.yield();
     }
-    const kept: RowSpan[] = [];
+    const remaining: RowSpan[] = [];
     const pieces = new Map(this.#options.derived.read(name).map(({ piece, bytes }) => [piece, bytes]));
     let joined = new EventRows();
     const flush = async (): Promise<void> => {
       if (joined.length === 0) return;
       const { firstRevision: first, lastRevision: last, length: rows } = joined;
       await this.#write(first, encodeRows(joined));
-      kept.push({ first, last, rows });
+      remaining.push({ first, last, rows });
       joined = new EventRows();
     };
     for (const [at, piece] of this.#saved.entries()) {
@@ -203,7 +203,7 @@ export class EventSummaries {
       const rows = alive && decodeRows(pieces.get(piece.first) ?? new Uint8Array());
       if (!rows) {
         await flush();
-        kept.push(piece);
+        remaining.push(piece);
         continue;
       }
       if (joined.length + alive.size > this.#maxRows) await flush();
@@ -215,8 +215,8 @@ export class EventSummaries {
       if (joined.length === 0 || joined.firstRevision !== piece.first) await this.#write(piece.first, null);
     }
     await flush();
-    this.#saved = kept;
-    this.#pruneAt = 1.5 * kept.reduce((sum, { rows }) => sum + rows, 0) + this.#maxRows;
+    this.#saved = remaining;
+    this.#pruneAt = 1.5 * remaining.reduce((sum, { rows }) => sum + rows, 0) + this.#maxRows;
   }
 }
 

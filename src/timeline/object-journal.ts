@@ -100,7 +100,7 @@ export class ObjectJournal implements Journal {
   async start(): Promise<void> {
     const { files } = this.#options;
     const restored = (await files?.read()) ?? [];
-    for (const record of restored) this.#keep(record);
+    for (const record of restored) this.#addRecord(record);
     const last = restored.at(-1);
     // An earlier run may have ended before it saved any record.
     const before = last ?? (await files?.beginning());
@@ -277,7 +277,7 @@ export class ObjectJournal implements Journal {
     if (!found) return;
     const user = this.#options.writers?.of(found);
     const record = { sequence: ++this.#sequence, ...found, ...(user !== undefined && { user }) };
-    this.#keep(record);
+    this.#addRecord(record);
     if (this.#options.files) this.#unsaved.push(record);
     for (const follower of this.#followers) this.#notify(follower, record);
   }
@@ -306,7 +306,7 @@ export class ObjectJournal implements Journal {
     follower.added(record);
   }
 
-  #keep(record: JournalRecord): void {
+  #addRecord(record: JournalRecord): void {
     const bytes = sizeInMemory(record);
     this.#records.push({ record, bytes });
     this.#bytes += bytes;
@@ -315,11 +315,11 @@ export class ObjectJournal implements Journal {
   #expire(): void {
     const { clock, keepMilliseconds, maxBytes } = this.#options;
     const oldest = (clock.now() - keepMilliseconds) * 1000;
-    let gone = 0;
+    let expired = 0;
     for (const { record, bytes } of this.#records) {
       const early = record.time >= oldest;
       if (early && this.#bytes <= maxBytes) break;
-      gone++;
+      expired++;
       this.#bytes -= bytes;
       if (early) {
         this.#dropped++;
@@ -330,7 +330,7 @@ export class ObjectJournal implements Journal {
         if (record.type === "Deleted") follower.forgotten(record.uid);
       }
     }
-    if (gone > 0) this.#records = this.#records.slice(gone);
+    if (expired > 0) this.#records = this.#records.slice(expired);
     this.#since = Math.max(this.#since, oldest);
   }
 

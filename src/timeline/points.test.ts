@@ -79,10 +79,10 @@ test("a reused number is found at its new place", () => {
 
 test("several lists are merged in order", () => {
   const [a, b] = [new Points(table), new LanePoints(table)];
-  const gone = point(2);
-  for (const each of [point(1), gone, point(4)]) a.add(each);
+  const removed = point(2);
+  for (const each of [point(1), removed, point(4)]) a.add(each);
   b.add(point(3));
-  a.remove(gone);
+  a.remove(removed);
   assert.deepEqual(timesOf(joined(table, [a, b])), [1, 3, 4]);
 });
 

@@ -23,14 +23,14 @@ export interface PointList {
   numbers(): Iterable<number>;
 }
 
-const fewest = 64;
+const minCapacity = 64;
 
 export class Points implements PointList {
   readonly #table: PointTable;
-  #times = new Float64Array(fewest);
-  #sequences = new Float64Array(fewest);
-  #facets = new Int32Array(fewest);
-  #numbers = new Uint32Array(fewest);
+  #times = new Float64Array(minCapacity);
+  #sequences = new Float64Array(minCapacity);
+  #facets = new Int32Array(minCapacity);
+  #numbers = new Uint32Array(minCapacity);
   #length = 0;
   #removed = 0;
 
@@ -142,7 +142,7 @@ export class Points implements PointList {
     }
     this.#length = kept;
     this.#removed = 0;
-    if (kept * 4 < this.#times.length) this.#resize(Math.max(kept * 2, fewest));
+    if (kept * 4 < this.#times.length) this.#resize(Math.max(kept * 2, minCapacity));
   }
 
   #resize(capacity: number): void {

@@ -19,8 +19,8 @@ export const expiryCases: readonly Case[] = [
         (changes) => changes.length >= 2,
       );
       await kit.elapse(2);
-      const [, gone] = await watched;
-      assert.deepEqual(shownChange(kit, gone!), {
+      const [, deletion] = await watched;
+      assert.deepEqual(shownChange(kit, deletion!), {
         key: "key",
         value: null,
         revision: created + 1,
@@ -48,11 +48,11 @@ export const expiryCases: readonly Case[] = [
       assert.equal(refused.done, false);
       await remove(kit, "recreated");
       await put(kit, "recreated", "2");
-      const gone = watchUntil(kit.store, { prefix: kit.prefix }, kit.start, (changes) =>
+      const deletion = watchUntil(kit.store, { prefix: kit.prefix }, kit.start, (changes) =>
         changes.some((change) => change.value === null && change.key.endsWith(fence)),
       );
       await kit.elapse(5);
-      const expired = (await gone).slice(10).filter((change) => change.value === null);
+      const expired = (await deletion).slice(10).filter((change) => change.value === null);
       assert.deepEqual(expired.map((change) => change.key.slice(kit.prefix.length)).sort(), [
         "left",
         "refused",
@@ -67,14 +67,14 @@ export const expiryCases: readonly Case[] = [
       await Promise.all(
         Array.from({ length: 600 }, (_, i) => put(kit, `k${i}`, "x", { ttlSeconds: 1 + (i % 2) })),
       );
-      const gone = watchUntil(
+      const deletion = watchUntil(
         kit.store,
         { prefix: kit.prefix },
         kit.start,
         (changes) => changes.length >= 1200,
       );
       await kit.elapse(4);
-      const deleted = (await gone).filter((change) => change.value === null).map((change) => change.key);
+      const deleted = (await deletion).filter((change) => change.value === null).map((change) => change.key);
       assert.equal(new Set(deleted).size, 600);
       assert.equal(deleted.length, 600);
       assert.deepEqual(await list(kit), []);

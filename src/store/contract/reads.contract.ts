@@ -227,25 +227,25 @@ export const readCases: readonly Case[] = [
       await put(kit, "gone", "1");
       await put(kit, "a", "2");
       await remove(kit, "gone");
-      const kept = await put(kit, "back", "1");
+      const compactedAt = await put(kit, "back", "1");
       await remove(kit, "back");
       const again = await put(kit, "back", "2");
       await put(kit, "a", "3");
-      await kit.store.compact(kept);
+      await kit.store.compact(compactedAt);
       assert.deepEqual(await list(kit), ["a=3", "b=1", "back=2"]);
-      assert.deepEqual(await list(kit, kept), ["a=2", "b=1", "back=1"]);
-      assert.deepEqual(await list(kit, kept + 1), ["a=2", "b=1"]);
+      assert.deepEqual(await list(kit, compactedAt), ["a=2", "b=1", "back=1"]);
+      assert.deepEqual(await list(kit, compactedAt + 1), ["a=2", "b=1"]);
       const { entries } = await kit.store.read({ key: `${kit.prefix}a` });
       assert.equal(entries[0]!.created, first, "a key keeps its beginning when its first version is gone");
       for (const range of [{ key: `${kit.prefix}a` }, { prefix: kit.prefix }]) {
         await assert.rejects(
-          async () => kit.store.read(range, kept - 1),
-          (error) => error instanceof Compacted && error.compacted === kept,
+          async () => kit.store.read(range, compactedAt - 1),
+          (error) => error instanceof Compacted && error.compacted === compactedAt,
         );
       }
-      await kit.store.compact(kept - 2);
-      await kit.store.compact(kept);
-      assert.equal((await kit.store.status()).compacted, kept, "compacting backwards is ignored");
+      await kit.store.compact(compactedAt - 2);
+      await kit.store.compact(compactedAt);
+      assert.equal((await kit.store.status()).compacted, compactedAt, "compacting backwards is ignored");
       await kit.store.compact(again + 1);
       assert.deepEqual(await list(kit), ["a=3", "b=1", "back=2"]);
       assert.deepEqual(await list(kit, again + 1), ["a=3", "b=1", "back=2"]);
@@ -256,10 +256,10 @@ export const readCases: readonly Case[] = [
     "compacting a deletion does not decrease the revision",
     async (kit) => {
       await put(kit, "key", "x");
-      const gone = await remove(kit, "key");
-      await kit.store.compact(gone);
-      assert.equal((await kit.store.read({ prefix: kit.prefix })).revision, gone);
-      assert.equal(await put(kit, "key", "y", { expect: "absent" }), gone + 1);
+      const deletedAt = await remove(kit, "key");
+      await kit.store.compact(deletedAt);
+      assert.equal((await kit.store.read({ prefix: kit.prefix })).revision, deletedAt);
+      assert.equal(await put(kit, "key", "y", { expect: "absent" }), deletedAt + 1);
     },
   ],
   [

@@ -341,18 +341,18 @@ export const watchCases: readonly Case[] = [
       const steps = 50;
       for (let i = 1; i <= steps; i++) await put(kit, "a", String(i));
       await kit.store.compact(kit.start + steps);
-      let told = false;
+      let failed = false;
       try {
         while (found.length < steps + 1) found.push(...(await watch.next()));
       } catch (error) {
         assert.ok(error instanceof Compacted);
-        told = true;
+        failed = true;
       }
       assert.deepEqual(
         found.map((change) => change.revision),
         Array.from({ length: found.length }, (_, i) => kit.start + 1 + i),
       );
-      assert.ok(told || found.length === steps + 1);
+      assert.ok(failed || found.length === steps + 1);
       await watch.end();
     },
   ],
@@ -381,10 +381,10 @@ export const watchCases: readonly Case[] = [
     "a watch from one revision before the compacted one fails",
     async (kit) => {
       await put(kit, "a", "1");
-      const gone = await remove(kit, "a");
+      const deletedAt = await remove(kit, "a");
       await put(kit, "b", "1");
-      await kit.store.compact(gone);
-      await assert.rejects(drain(kit.store, { prefix: kit.prefix }, gone - 1, gone + 1), Compacted);
+      await kit.store.compact(deletedAt);
+      await assert.rejects(drain(kit.store, { prefix: kit.prefix }, deletedAt - 1, deletedAt + 1), Compacted);
     },
   ],
   [

@@ -191,10 +191,10 @@ export const writeCases: readonly Case[] = [
     "a deleted key that is written again has a new creation revision",
     async (kit) => {
       const first = await put(kit, "key", "one");
-      const gone = await remove(kit, "key", first);
+      const deletedAt = await remove(kit, "key", first);
       const again = await put(kit, "key", "two", { expect: "absent" });
       const updated = await put(kit, "key", "three", { expect: again });
-      assert.deepEqual([gone, again, updated], [first + 1, first + 2, first + 3]);
+      assert.deepEqual([deletedAt, again, updated], [first + 1, first + 2, first + 3]);
       const { entries } = await kit.store.read({ key: `${kit.prefix}key` });
       assert.deepEqual(shown(kit, entries[0]), {
         key: "key",

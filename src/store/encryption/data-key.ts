@@ -57,23 +57,23 @@ export function checkDataKey(secret: Uint8Array): void {
 
 /** An LRU cache of at most `size` keys; a negative size disables it. */
 export class DataKeyCache<T> {
-  readonly #kept = new Map<string, T>();
+  readonly #entries = new Map<string, T>();
   readonly #size: number;
   constructor(size: number) {
     this.#size = size;
   }
   get size(): number {
-    return this.#kept.size;
+    return this.#entries.size;
   }
   get(id: string): T | undefined {
-    const found = this.#kept.get(id);
+    const found = this.#entries.get(id);
     if (found !== undefined) this.set(id, found);
     return found;
   }
   set(id: string, value: T): void {
-    this.#kept.delete(id);
+    this.#entries.delete(id);
     if (this.#size <= 0) return;
-    this.#kept.set(id, value);
-    if (this.#kept.size > this.#size) this.#kept.delete(this.#kept.keys().next().value!);
+    this.#entries.set(id, value);
+    if (this.#entries.size > this.#size) this.#entries.delete(this.#entries.keys().next().value!);
   }
 }

@@ -14,51 +14,51 @@ import {
 const { message } = apiPackage({ package: "kms" });
 
 const version = { version: optional(1, string, "Version of the protocol.") };
-const VersionRequest = message("VersionRequest", "Asks for the version.", version);
+const VersionRequest = message("VersionRequest", "Requests the version.", version);
 const VersionResponse = message("VersionResponse", "The version.", version);
-const EncryptRequestV1 = message("EncryptRequestV1", "Asks for encryption.", {
+const EncryptRequestV1 = message("EncryptRequestV1", "Requests encryption.", {
   ...version,
-  plain: optional(2, rawBytes, "What to encrypt."),
+  plain: optional(2, rawBytes, "The plaintext."),
 });
 const EncryptResponseV1 = message("EncryptResponseV1", "The result.", {
   cipher: optional(1, rawBytes, "The result."),
 });
-const DecryptRequestV1 = message("DecryptRequestV1", "Asks for decryption.", {
+const DecryptRequestV1 = message("DecryptRequestV1", "Requests decryption.", {
   ...version,
-  cipher: optional(2, rawBytes, "What to decrypt."),
+  cipher: optional(2, rawBytes, "The ciphertext."),
 });
 const DecryptResponseV1 = message("DecryptResponseV1", "The result.", {
   plain: optional(1, rawBytes, "The result."),
 });
 
 /** An entry of a map, in its wire form. */
-const Annotation = message("Annotation", "A note of the key service.", {
+const Annotation = message("Annotation", "An annotation of the key service.", {
   key: optional(1, string, "Name."),
   value: optional(2, rawBytes, "Value."),
 });
 export type KmsAnnotation = TypeOf<typeof Annotation>;
 
-const StatusRequest = message("StatusRequest", "Asks how the service is.", {});
-const StatusResponse = message("StatusResponse", "How the service is.", {
+const StatusRequest = message("StatusRequest", "Requests the status of the service.", {});
+const StatusResponse = message("StatusResponse", "The status of the service.", {
   version: optional(1, string, "Version of the protocol."),
-  healthz: optional(2, string, "ok, or what is wrong."),
+  healthz: optional(2, string, "ok, or a description of the problem."),
   keyId: optional(3, string, "The key in use."),
 });
-const EncryptRequest = message("EncryptRequest", "Asks for encryption.", {
-  plaintext: optional(1, rawBytes, "What to encrypt."),
-  uid: optional(2, string, "Names the request in logs."),
+const EncryptRequest = message("EncryptRequest", "Requests encryption.", {
+  plaintext: optional(1, rawBytes, "The plaintext."),
+  uid: optional(2, string, "Identifies the request in logs."),
 });
 const EncryptResponse = message("EncryptResponse", "The result.", {
   ciphertext: optional(1, rawBytes, "The result."),
   keyId: optional(2, string, "The key that was used."),
-  annotations: optional(3, list(Annotation), "To be given back for decryption."),
+  annotations: optional(3, list(Annotation), "To be passed back for decryption."),
 });
 export type KmsEncryptResponse = TypeOf<typeof EncryptResponse>;
-const DecryptRequest = message("DecryptRequest", "Asks for decryption.", {
-  ciphertext: optional(1, rawBytes, "What to decrypt."),
-  uid: optional(2, string, "Names the request in logs."),
+const DecryptRequest = message("DecryptRequest", "Requests decryption.", {
+  ciphertext: optional(1, rawBytes, "The ciphertext."),
+  uid: optional(2, string, "Identifies the request in logs."),
   keyId: optional(3, string, "The key that was used."),
-  annotations: optional(4, list(Annotation), "What the service noted at encryption."),
+  annotations: optional(4, list(Annotation), "The annotations returned by the encryption."),
 });
 const DecryptResponse = message("DecryptResponse", "The result.", {
   plaintext: optional(1, rawBytes, "The result."),
@@ -69,7 +69,7 @@ const EncryptedObject = message("EncryptedObject", "An encrypted value.", {
   encryptedData: optional(1, rawBytes, "The value."),
   keyId: optional(2, string, "The key that encrypted the data key."),
   encryptedDataKey: optional(3, rawBytes, "The data key."),
-  annotations: optional(4, list(Annotation), "What the service noted."),
+  annotations: optional(4, list(Annotation), "The annotations of the service."),
 });
 export type EncryptedObject = TypeOf<typeof EncryptedObject>;
 export const encryptedObject = protobufCodec(EncryptedObject, { style: "proto3" });

@@ -26,7 +26,7 @@ export function kmsV1(options: KmsV1Options): KmsProvider {
   const { name, clock, observer } = options;
   const { channel, call } = kmsChannel(options);
   const keys = new DataKeyCache<Uint8Array>(options.cacheSize);
-  const keep = (id: string, secret: Uint8Array): void => {
+  const cacheKey = (id: string, secret: Uint8Array): void => {
     keys.set(id, secret);
     if (options.cacheSize > 0) observer?.filled(keys.size / options.cacheSize);
   };
@@ -70,7 +70,7 @@ export function kmsV1(options: KmsV1Options): KmsProvider {
         throw new KeyServiceFailed(
           `cryptobyte: pending child length ${cipher.length} exceeds 2-byte length prefix`,
         );
-      keep(Buffer.from(cipher).toString("base64"), secret);
+      cacheKey(Buffer.from(cipher).toString("base64"), secret);
       const length = Buffer.alloc(2);
       length.writeUInt16BE(cipher.length);
       return Buffer.concat([prefix, length, cipher, dataKey(secret).seal(value, key)]);
@@ -90,7 +90,7 @@ export function kmsV1(options: KmsV1Options): KmsProvider {
       if (options.cacheSize > 0) observer?.missed();
       return decrypt(cipher).then((secret) => {
         checkDataKey(secret);
-        keep(id, secret);
+        cacheKey(id, secret);
         return opened(secret, body, key);
       });
     },
@@ -109,12 +109,12 @@ export function kmsV1(options: KmsV1Options): KmsProvider {
 }
 
 function newDataKey(observer: DataKeyObserver | undefined): Uint8Array {
-  const began = performance.now();
+  const startTime = performance.now();
   let secret: Uint8Array | undefined;
   try {
     return (secret = randomBytes(dataKeyBytes));
   } finally {
-    observer?.generated((performance.now() - began) / 1000, secret !== undefined);
+    observer?.generated((performance.now() - startTime) / 1000, secret !== undefined);
   }
 }
 

@@ -55,8 +55,9 @@ export function kmsChannel(
   return {
     channel,
     call: async (method, request) => {
-      const began = performance.now();
-      const ended = (code: string): void => called?.(method.path, (performance.now() - began) / 1000, code);
+      const startTime = performance.now();
+      const ended = (code: string): void =>
+        called?.(method.path, (performance.now() - startTime) / 1000, code);
       try {
         const options = { deadlineMilliseconds: timeoutMilliseconds, waitForReady: true };
         const answer = await channel.unary(method, request, options);

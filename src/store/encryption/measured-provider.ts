@@ -31,9 +31,9 @@ export function measuredProvider<P extends EncryptionProvider>(
       throw error;
     };
     return (...given: A): Uint8Array | Promise<Uint8Array> => {
-      const began = performance.now();
+      const startTime = performance.now();
       const succeeded = (bytes: Uint8Array): Uint8Array => {
-        ends.succeeded((performance.now() - began) / 1000);
+        ends.succeeded((performance.now() - startTime) / 1000);
         return bytes;
       };
       let result;

@@ -243,9 +243,9 @@ test(
       "acknowledged writes the watch never saw",
     );
     const { entries } = await patient.read({ prefix: "/load/" });
-    const kept = new Set(entries.map((entry) => Number(entry.key.slice(6))));
+    const present = new Set(entries.map((entry) => Number(entry.key.slice(6))));
     assert.deepEqual(
-      acknowledged.filter((at) => !kept.has(at)),
+      acknowledged.filter((at) => !present.has(at)),
       [],
       "acknowledged writes that are not there",
     );

@@ -132,18 +132,18 @@ export class MemoryStore implements Store {
 
   #put(key: string, value: Uint8Array | null, version: Version | undefined): Change {
     const revision = this.#revision() + 1;
-    const kept: StoredChange = {
+    const stored: StoredChange = {
       key,
       value,
       revision,
       created: version?.created ?? revision,
       before: version?.revision ?? 0,
     };
-    this.#changesKept.push(kept);
-    this.#bytes += sizeOf(kept);
+    this.#changesKept.push(stored);
+    this.#bytes += sizeOf(stored);
     if (value === null) this.#index.remove(key, revision);
-    else this.#index.put(key, revision, kept.created);
-    return this.#change(kept);
+    else this.#index.put(key, revision, stored.created);
+    return this.#change(stored);
   }
 
   watch(range: Range, after: Revision, signal: AbortSignal): AsyncIterable<Batch> {
@@ -169,7 +169,7 @@ export class MemoryStore implements Store {
         this.#changesKept[revision - this.#base] = undefined;
       }
     }
-    const first = this.#changesKept.findIndex((kept) => kept !== undefined);
+    const first = this.#changesKept.findIndex((stored) => stored !== undefined);
     const holes = first < 0 ? this.#changesKept.length : first;
     if (holes > this.#changesKept.length / 2) {
       this.#changesKept = this.#changesKept.slice(holes);
@@ -251,8 +251,8 @@ export class MemoryStore implements Store {
     while (through < this.#revision() && changes.length < changesPerBatch) {
       through++;
       // Revisions after the compacted one are all kept, so there is no hole here.
-      const kept = this.#changesKept[through - this.#base];
-      if (kept && inRange(range, kept.key)) changes.push(this.#change(kept));
+      const stored = this.#changesKept[through - this.#base];
+      if (stored && inRange(range, stored.key)) changes.push(this.#change(stored));
     }
     return { changes, through };
   }
@@ -263,6 +263,6 @@ export async function openMemory(options: MemoryOptions = {}): Promise<MemorySto
   return new MemoryStore(options);
 }
 
-const sizeOf = (kept: StoredChange): number => kept.key.length + (kept.value?.length ?? 0);
+const sizeOf = (stored: StoredChange): number => stored.key.length + (stored.value?.length ?? 0);
 const same = (a: Uint8Array | undefined, b: Uint8Array): boolean =>
   a !== undefined && Buffer.compare(a, b) === 0;

@@ -132,18 +132,18 @@ test("TTLs continue through a restart, and keys that expired meanwhile are delet
   await store.close();
   await clock.advance(50_000);
   store = await openSqlite({ dir, clock });
-  const gone = async (key: string): Promise<void> => {
+  const waitUntilDeleted = async (key: string): Promise<void> => {
     for await (const batch of store.watch({ key }, 1, new AbortController().signal))
       if (batch.changes.some((change) => change.value === null)) return;
   };
   await clock.advance(0);
-  await gone("short");
+  await waitUntilDeleted("short");
   assert.deepEqual(
     (await store.read({ prefix: "" })).entries.map((entry) => entry.key),
     ["for ever", "freed", "long"],
   );
   await clock.advance(51_000);
-  await gone("long");
+  await waitUntilDeleted("long");
   assert.deepEqual(
     (await store.read({ prefix: "" })).entries.map((entry) => entry.key),
     ["for ever", "freed"],

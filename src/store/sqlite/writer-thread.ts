@@ -21,7 +21,7 @@ export class WriterThread {
   #settle:
     | { readonly resolve: (answer: WriterAnswer) => void; readonly reject: (error: Error) => void }
     | undefined;
-  #gone: Error | undefined;
+  #exitError: Error | undefined;
 
   private constructor(data: WriterData) {
     // Pass no flags on: the thread needs none, and those of a test runner would confuse it.
@@ -32,8 +32,8 @@ export class WriterThread {
       resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 8 },
     });
     this.#worker.on("message", (answer: WriterAnswer) => this.#take()?.resolve(answer));
-    this.#worker.on("error", (error) => this.#lose(new JobFailed(faultOf(error))));
-    this.#worker.on("exit", () => this.#lose(new JobFailed({ code: 0, message: "the writer thread ended" })));
+    this.#worker.on("error", (error) => this.#fail(new JobFailed(faultOf(error))));
+    this.#worker.on("exit", () => this.#fail(new JobFailed({ code: 0, message: "the writer thread ended" })));
   }
 
   /** Starts the thread and waits until it has opened the database. */
@@ -69,7 +69,7 @@ export class WriterThread {
   }
 
   async close(): Promise<void> {
-    if (this.#gone) return;
+    if (this.#exitError) return;
     this.#worker.ref();
     const ended = new Promise<void>((resolve) => void this.#worker.once("exit", () => resolve()));
     this.#worker.postMessage({ do: "close" } satisfies WriterRequest);
@@ -77,7 +77,7 @@ export class WriterThread {
   }
 
   #answer(): Promise<WriterAnswer> {
-    if (this.#gone) return Promise.reject(this.#gone);
+    if (this.#exitError) return Promise.reject(this.#exitError);
     return new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
   }
 
@@ -89,8 +89,8 @@ export class WriterThread {
     return settle;
   }
 
-  #lose(error: Error): void {
-    this.#gone ??= error;
-    this.#take()?.reject(this.#gone);
+  #fail(error: Error): void {
+    this.#exitError ??= error;
+    this.#take()?.reject(this.#exitError);
   }
 }

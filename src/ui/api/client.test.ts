@@ -3,17 +3,17 @@ import { test } from "node:test";
 import { CallError, client, isUnreachable, pathWith } from "./client.ts";
 
 const answering = (reply: () => Response | Promise<Response>, token?: string) => {
-  const asked: { path: string; headers: Record<string, string> }[] = [];
+  const requests: { path: string; headers: Record<string, string> }[] = [];
   let refused = 0;
   const calls = client({
     token: () => token,
     onUnauthorized: () => refused++,
     fetch: async (path, init) => {
-      asked.push({ path: path as string, headers: init!.headers as Record<string, string> });
+      requests.push({ path: path as string, headers: init!.headers as Record<string, string> });
       return await reply();
     },
   });
-  return { calls, asked, refused: () => refused };
+  return { calls, requests, refused: () => refused };
 };
 
 test("parameters without a value are omitted, lists are repeated", () => {
@@ -27,10 +27,10 @@ test("parameters without a value are omitted, lists are repeated", () => {
 test("a call sends the user's token, if any", async () => {
   const withToken = answering(() => Response.json({}), "t");
   await withToken.calls.json("/a");
-  assert.equal(withToken.asked[0]!.headers["authorization"], "Bearer t");
+  assert.equal(withToken.requests[0]!.headers["authorization"], "Bearer t");
   const without = answering(() => Response.json({}));
   await without.calls.json("/a");
-  assert.ok(!("authorization" in without.asked[0]!.headers));
+  assert.ok(!("authorization" in without.requests[0]!.headers));
 });
 
 test("a refusal is reported with the server's message", async () => {

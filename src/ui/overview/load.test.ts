@@ -6,24 +6,26 @@ import { loadNamespaces, loadNodes, loadPods, loadProblems } from "./load.ts";
 const signal = new AbortController().signal;
 
 function scopeOf(answers: Record<string, (query: Query) => unknown>, namespace = "") {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const client = {
     json: async (path: string, query: Query = {}) => {
-      asked.push(path);
+      requests.push(path);
       const answer = answers[path];
       if (!answer) throw new CallError(403, "Forbidden", path);
       return answer(query);
     },
   } as unknown as Client;
-  return { scope: { client, timeline: "/t", namespace }, asked };
+  return { scope: { client, timeline: "/t", namespace }, requests };
 }
 const empty = () => ({ metadata: {}, items: [] });
 
 test("pods are loaded page by page, up to a limit", async () => {
   const page = Array.from({ length: 500 }, () => ({}));
-  const { scope, asked } = scopeOf({ "/api/v1/pods": () => ({ metadata: { continue: "x" }, items: page }) });
+  const { scope, requests } = scopeOf({
+    "/api/v1/pods": () => ({ metadata: { continue: "x" }, items: page }),
+  });
   const { pods, isPart } = await loadPods(scope, signal);
-  assert.deepEqual([pods.length, isPart, asked.length], [5000, true, 10]);
+  assert.deepEqual([pods.length, isPart, requests.length], [5000, true, 10]);
 });
 
 test("problems of pods are shown without access to nodes", async () => {
@@ -32,12 +34,12 @@ test("problems of pods are shown without access to nodes", async () => {
 });
 
 test("in a namespace, only that namespace is requested", async () => {
-  const { scope, asked } = scopeOf(
+  const { scope, requests } = scopeOf(
     { "/api/v1/namespaces/shop/pods": empty, "/t/namespaces/shop/timelines": empty },
     "shop",
   );
   await loadProblems(scope, signal, 0);
-  assert.deepEqual(asked, ["/api/v1/namespaces/shop/pods", "/t/namespaces/shop/timelines"]);
+  assert.deepEqual(requests, ["/api/v1/namespaces/shop/pods", "/t/namespaces/shop/timelines"]);
 });
 
 test("the usage of nodes comes from the metrics API, if available", async () => {

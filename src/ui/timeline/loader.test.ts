@@ -19,13 +19,13 @@ const laneList = (more = {}) => ({
 
 /** A server whose responses the test provides, and all states reported by the loader. */
 function setUp(answers: { lanes?: (query: Query) => unknown } = {}) {
-  const asked: { path: string; query: Query }[] = [];
+  const requests: { path: string; query: Query }[] = [];
   const states: TimelineState[] = [];
   const frames: ((line: string) => void)[] = [];
   let woken = Promise.withResolvers<void>();
   const client: Client = {
     json: async <T>(path: string, query: Query = {}) => {
-      asked.push({ path, query });
+      requests.push({ path, query });
       return (path.endsWith("/lanes") ? (answers.lanes ?? laneList)(query) : { groups: [] }) as T;
     },
     text: () => Promise.reject(new Error("not asked for")),
@@ -46,7 +46,7 @@ function setUp(answers: { lanes?: (query: Query) => unknown } = {}) {
     await woken.promise;
     woken = Promise.withResolvers();
   };
-  return { loader, asked, states, frames, following };
+  return { loader, requests, states, frames, following };
 }
 
 const live = requestFor("/t", "pods -n shop", { live: true, span: 3_600_000 });
@@ -58,11 +58,11 @@ test("a live range is requested by its width, in the namespace of the search", a
   await it.following();
   it.loader.stop();
   assert.deepEqual(
-    it.asked.map(({ path }) => path),
+    it.requests.map(({ path }) => path),
     ["/t/namespaces/shop/lanes", "/t/namespaces/shop/buckets"],
   );
-  assert.equal(it.asked[0]!.query["since"], "3600s");
-  assert.deepEqual(it.asked[0]!.query["kind"], ["pods"]);
+  assert.equal(it.requests[0]!.query["since"], "3600s");
+  assert.deepEqual(it.requests[0]!.query["kind"], ["pods"]);
   assert.equal(it.states.at(-1)!.data!.interval, 10_000);
 });
 
@@ -70,19 +70,19 @@ test("a watch frame triggers a reload", async () => {
   const it = setUp();
   it.loader.show(live);
   await it.following();
-  assert.equal(it.asked.length, 2);
+  assert.equal(it.requests.length, 2);
   it.frames[0]!('{"type":"ADDED","object":{},"cursor":"c2"}');
   await it.following();
   it.loader.stop();
-  assert.equal(it.asked.length, 4);
+  assert.equal(it.requests.length, 4);
 });
 
 test("a fixed range is loaded once, with the tree of a named object", async () => {
   const it = setUp();
   it.loader.show(past);
   await new Promise(setImmediate);
-  assert.equal(it.asked[0]!.query["tree"], true);
-  assert.equal(it.asked[0]!.query["until"], "1970-01-01T00:01:00.000Z");
+  assert.equal(it.requests[0]!.query["tree"], true);
+  assert.equal(it.requests[0]!.query["until"], "1970-01-01T00:01:00.000Z");
   assert.equal(it.frames.length, 0);
   assert.equal(it.states.at(-1)!.loading, false);
 });
@@ -93,7 +93,7 @@ test("further pages are loaded up to a limit", async () => {
   const it = setUp({ lanes: () => many });
   it.loader.show(past);
   while (it.states.at(-1)?.data?.lanes.length !== 20_000) await new Promise(setImmediate);
-  assert.equal(it.asked.filter(({ path }) => path.endsWith("/lanes")).length, 20);
+  assert.equal(it.requests.filter(({ path }) => path.endsWith("/lanes")).length, 20);
 });
 
 test("a forbidden request is reported and not retried", async () => {
@@ -105,5 +105,5 @@ test("a forbidden request is reported and not retried", async () => {
   it.loader.show(live);
   await new Promise(setImmediate);
   assert.equal(it.states.at(-1)!.error?.status, 403);
-  assert.equal(it.asked.length, 2);
+  assert.equal(it.requests.length, 2);
 });
