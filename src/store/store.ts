@@ -16,12 +16,12 @@ export interface Entry {
   readonly revision: Revision;
   /** The revision at which the key was created (again, after a deletion). */
   readonly created: Revision;
-  /** Why the value cannot be read; set only if the request asked to mark unreadable values. */
+  /** Why the value cannot be read; set only if the request marks unreadable values. */
   readonly unreadable?: Error;
 }
 
 /**
- * A single key, or all keys with a prefix in key order; `after` starts behind a key, `limit` truncates the
+ * A single key, or all keys with a prefix in key order; `after` starts after a key, `limit` truncates the
  * result.
  */
 export type Range =
@@ -58,7 +58,7 @@ export interface Reservation {
 }
 
 /**
- * The result of a write. Deleting an absent key with expect "any" succeeds without a revision of its own. If
+ * The result of a write. Deleting an absent key with expect "any" succeeds without creating a new revision. If
  * `done` is false although the key is as expected, a reservation no longer exists.
  */
 export type Outcome =
