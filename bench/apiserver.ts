@@ -1,8 +1,8 @@
-// Claim: the API server costs a fraction of the reference's processor time and memory for the same work, and
-// starts faster. The server is a process of its own on the embedded store with real flushes, TLS and HTTP/2,
-// authentication, RBAC, metrics on, audit off; the client is another. On a busy machine everything costs
-// more: the last column scales our figure to a machine on which the bare server of the last row costs what it
-// does on a calm one. Figures of the reference (with its etcd) were taken on the same kind of machine.
+// Claim: the API server needs a fraction of the reference's CPU time and memory for the same work, and starts
+// faster. The server is a separate process with the embedded store and real flushes, TLS and HTTP/2, authentication,
+// RBAC and metrics, without audit; so is the client. On a busy machine everything costs more: the last column scales
+// our figure by the cost of the bare server in the last row relative to a quiet machine. Figures of the reference
+// (with its etcd) are from the same kind of machine.
 //
 //   npm run bench -- apiserver [--objects=10000] [--only=create,get] [--source] [--profile=DIR]
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
@@ -36,7 +36,7 @@ const rows: readonly [step: string, name: string, reference: string, most: numbe
   ["deletecollection", "deletecollection, per item", "1,777 µs", 60],
 ];
 
-/** What the bare server costs per request when nothing else runs. */
+/** Cost per request of the bare server on a quiet machine. */
 const calmMicros = 22;
 
 const running = new Set<ChildProcess>();
@@ -96,7 +96,7 @@ async function stop(child: ChildProcess): Promise<void> {
   running.delete(child);
 }
 
-/** What a server costs that does nothing but HTTP. */
+/** Measures the cost per request of a server that does nothing but HTTP. */
 async function constantFigure(): Promise<number> {
   const server = spawn(
     process.execPath,
@@ -120,7 +120,7 @@ async function constantFigure(): Promise<number> {
   return Number(line);
 }
 
-/** In one process: from the call to the first answer, modules loaded before. */
+/** Measures an in-process start up to the first response, with modules already loaded. */
 async function embedded(): Promise<number> {
   const program = `
     const { startServer } = await import("orch/apiserver");

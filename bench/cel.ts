@@ -1,5 +1,5 @@
-// What an expression costs to evaluate, with its cost counted as it runs, beside the fastest other implementation
-// for JavaScript (which counts none), where that is installed in a folder named by --other.
+// Evaluation time of expressions, including cost accounting, compared with the fastest other implementation for
+// JavaScript (which has no cost accounting), if it is installed in the folder given by --other.
 //
 //   npm run bench -- cel [--other=DIR with node_modules/@marcbachmann/cel-js]
 import { existsSync } from "node:fs";
@@ -29,7 +29,7 @@ const jwt = {
   iss: "auth:1",
   extra_claims: { group: ["admin@a", "analyst@a"], labels: ["metadata", "prod"] },
 };
-/** Ours, and those by which the other implementation measures itself. */
+/** Our own examples, and those of the other implementation's benchmark. */
 const expressions = [
   "object.spec.replicas <= 5",
   "object.metadata.name == 'web' && object.metadata.namespace != 'system'",
@@ -43,7 +43,7 @@ const expressions = [
   "response.code >= 400 || (xds.cluster_name == 'BlackHoleCluster' || xds.cluster_name == 'PassthroughCluster')",
 ];
 
-/** What this thread used of a processor: other work of the machine does not count. */
+/** CPU time of this thread, which excludes other work on the machine. */
 function cpuNanoseconds(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) * 1000;

@@ -1,7 +1,6 @@
-// The controller manager and the scheduler: what they cost when nothing happens, a Deployment of 100 pods until
-// all are ready on hollow nodes, and how fast pods that wait are bound. Other programs with the same flags are
-// measured in the same run: --controller-manager=PATH --scheduler=PATH, with their limits of requests a second
-// lifted where pods are bound.
+// Cost of the controller manager and the scheduler: idle, for a Deployment of 100 pods until all are ready on hollow
+// nodes, and for binding pending pods. Other programs with the same flags can be measured in the same run:
+// --controller-manager=PATH --scheduler=PATH, without their client rate limits while pods are bound.
 import { spawn } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ApiClient, apiClient, connectionOf, https, informer, kinds, singleContext } from "#client";
@@ -29,7 +28,7 @@ interface Contender {
   readonly name: string;
   readonly manager: readonly string[];
   readonly scheduler: readonly string[];
-  /** Flags without which its scheduler would wait for itself. */
+  /** Flags that lift the scheduler's client rate limit. */
   readonly unlimited: readonly string[];
 }
 
@@ -65,7 +64,7 @@ async function measure({ name, manager, scheduler, unlimited }: Contender): Prom
   const costs = (): Costs => ({ manager: costOf(controllers), scheduler: costOf(placing) });
   try {
     const nodes = await hollowNodes({ client, count: nodeCount, signal: over.signal });
-    // Until the taints of new nodes are gone, nothing can be placed.
+    // Pods can be scheduled only once the taints of new nodes have been removed.
     await until("the nodes take pods", async () =>
       (await client.of(kinds.nodes).list()).items.every(({ spec }) => !spec?.taints?.length),
     );
@@ -118,7 +117,7 @@ async function createPods(client: ApiClient, count: number): Promise<void> {
   );
 }
 
-/** From the first pod that is bound to the last, so that the start of the scheduler does not count. */
+/** Measures from the first binding to the last, which excludes the start of the scheduler. */
 async function place(
   name: string,
   client: ApiClient,

@@ -1,5 +1,5 @@
 // Claim: the programs of `orch envtest` are ready within half a second, and ten environments at once on two cores
-// within three seconds. Processor time is told beside, since other work on the machine does not change it.
+// within three seconds. CPU time is printed as well, since it does not depend on other work.
 //
 //   npm run bench -- envtest [--environments=10]
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
@@ -49,7 +49,7 @@ async function startUntil(program: string, args: readonly string[], url: string)
   return child;
 }
 
-/** One environment from nothing to ready; the processor time of its two programs in milliseconds. */
+/** Starts one environment and measures the time until it is ready, and the CPU time of its programs. */
 async function environment(): Promise<readonly [store: number, server: number]> {
   const [storePort, port] = [await freePort(), await freePort()];
   const storeUrl = `http://127.0.0.1:${storePort}`;
@@ -79,7 +79,7 @@ async function stopAll(): Promise<void> {
   await Promise.all(ending.map((child) => once(child, "exit")));
 }
 
-/** Starts so many at once; the best of three rounds counts. */
+/** Starts several environments at once; returns the best of three rounds. */
 async function measure(count: number): Promise<void> {
   let best = { wall: Infinity, store: 0, server: 0 };
   for (let round = 0; round < 3; round++) {

@@ -1,7 +1,7 @@
-// Claim: an installation may hold very many Events. How memory, restart, selective lists, pages and expiry grow
-// with their number. The server is a process of its own on the embedded store; the Events are copies of one
-// that it stored itself, so that filling takes seconds. Processor time is told beside wall time: the machine
-// may be shared.
+// Claim: an installation may hold very many Events. Measures how memory, restart, selective lists, pages and expiry
+// grow with their number. The server is a separate process with the embedded store; the Events are copies of one
+// that it stored itself, so that filling takes seconds. CPU time is printed in addition to wall time, since the
+// machine may be shared.
 //
 //   npm run bench -- events [--events=1000,10000,100000] [--expire]
 import { join } from "node:path";
@@ -82,7 +82,7 @@ async function timed(run: () => Promise<unknown>): Promise<number> {
   return (performance.now() - began) / 1000;
 }
 
-/** One Event of about 2 KB, whose parts that tell it from others can be replaced without changing its length. */
+/** One Event of about 2 KB, whose unique parts can be replaced without changing its length. */
 async function createTemplate(server: RunningApiserver): Promise<string> {
   const answer = await server.call("POST", "/api/v1/namespaces/default/events", {
     metadata: { name: template, namespace: "default" },
@@ -122,13 +122,13 @@ async function fill(
   });
 }
 
-/** Milliseconds until a started server is ready, and the processor time it took for that. */
+/** Starts the server and returns the milliseconds and the CPU time until it is ready. */
 async function restarted(server: RunningApiserver): Promise<{ readonly wall: number; readonly cpu: number }> {
   const wall = (await timed(() => server.restart())) * 1000;
   return { wall, cpu: cpuMicros(server.pid) / 1000 };
 }
 
-/** Waits until the server does nothing more: what it still reads after it is ready is not part of what follows. */
+/** Waits until the server is idle, so that background work after the start is not measured. */
 async function afterStart(server: RunningApiserver): Promise<number> {
   const began = cpuMicros(server.pid);
   for (let before = began; ;) {
@@ -175,12 +175,12 @@ async function listPages(
   return { microsPerObject: (cpuMicros(server.pid) - before) / count };
 }
 
-/** All of them expire at 10,000 a second; health checks tell how long the server pauses meanwhile. */
+/** Expires all Events at 10,000 a second, and measures pauses of the server by health checks. */
 async function expiry(count: number): Promise<Figures> {
   await using server = await startApiserver(serverOptions);
   const uid = await createTemplate(server);
   await server.stop();
-  // Filling and the restart are over by then.
+  // After filling and restart.
   const begins = Date.now() + 30_000 + count / 5;
   const expiresIn = (at: number): number => (begins + at / 10 - Date.now()) / 1000;
   await fill(join(server.folder, "data", "store"), count, uid, expiresIn);
@@ -200,7 +200,7 @@ async function expiry(count: number): Promise<Figures> {
       items: unknown[];
       metadata: { remainingItemCount?: number };
     };
-    // The template stays.
+    // The template remains.
     left = items.length - 1 + (metadata.remainingItemCount ?? 0);
     await sleep(20);
   }

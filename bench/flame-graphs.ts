@@ -1,5 +1,5 @@
-// Where the main thread's time goes in each operation of the cost table: runs the work of the API server's bench against
-// a server that is being profiled, and prints the functions that take most. With --out=FOLDER it draws flame graphs.
+// Where the main thread spends its time in each operation of the cost table: runs the workload of the API server
+// benchmark against a profiled server and prints the most expensive functions. With --out=FOLDER it draws flame graphs.
 //
 //   npm run bench -- flame-graphs [--objects=4000] [--out=docs/flame-graphs]
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";

@@ -1,6 +1,6 @@
-// What `orch up` costs when nothing happens: memory and CPU of each of its processes, the container runtime apart.
-// In a network namespace of its own; needs root and containerd. Memory is told twice: "resident" counts what
-// processes share (the Node executable above all) once for each, "proportional" once for all.
+// Memory and CPU of an idle `orch up` by process, without the container runtime. Runs in a separate network
+// namespace; needs root and containerd. "resident" counts shared pages (mostly the Node executable) in every
+// process, "proportional" divides them.
 //
 //   npm run bench -- idle-cluster [--settle-seconds=30] [--idle-seconds=30]
 import { spawn, spawnSync } from "node:child_process";

@@ -1,7 +1,7 @@
-// Claim: one server carries a large cluster. Pods are spread over nodes; half of the watches are of one node's pods
-// each, the others of one ConfigMap each, as agents have them. What a status update costs with its delivery,
-// what the nodes' heartbeats cost, and whether all agents can list their pods again at once. The server is a
-// process of its own on the embedded store; pods, nodes and leases are copies of some that it stored itself.
+// Claim: one server supports a large cluster. Pods are spread over nodes; half of the watches select one node's pods
+// each, the others one ConfigMap each, like those of agents. Measures the cost of a status update with its delivery,
+// the cost of node heartbeats, and whether all agents can relist their pods at once. The server is a separate process
+// with the embedded store; pods, nodes and leases are copies of some that it stored itself.
 //
 //   npm run bench -- large-cluster [--pods=150000] [--nodes=5000] [--watches=10000]
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:http2";
@@ -50,7 +50,7 @@ const watching = residentMegabytes(server.pid);
 
 const updateStatus = (at: number): Promise<void> =>
   send(extra, "PATCH", `${podsPath}/${podName((at % pods) + 1)}/status`, statusOf(at));
-// A server that has just started compiles its code meanwhile: that is told apart.
+// A freshly started server also compiles its code, so the first updates are reported separately.
 const firstUpdate = await measured(updates, 32, updateStatus);
 await until(() => seen.events >= updates);
 await calm();
@@ -155,7 +155,7 @@ function send(over: ClientHttp2Session, method: string, path: string, body?: obj
 
 async function openWatches(): Promise<void> {
   let open = 0;
-  // As agents do, from what they have listed.
+  // From the listed resource version, as agents do.
   const { body } = await server.call("GET", "/api/v1/pods?limit=1");
   const { resourceVersion: version } = (JSON.parse(body) as { metadata: { resourceVersion: string } })
     .metadata;
@@ -179,14 +179,14 @@ async function openWatches(): Promise<void> {
   await until(() => open === watches);
 }
 
-/** The server's processor time for one of so many, in microseconds. */
+/** Returns the server's CPU time per operation in microseconds. */
 async function measured(times: number, lanes: number, one: (at: number) => Promise<void>): Promise<number> {
   const before = cpuMicros(server.pid);
   await inFlight(lanes, times, one);
   return (cpuMicros(server.pid) - before) / times;
 }
 
-/** Every node renews its lease once, evenly spread. Gives the share of a core that it takes. */
+/** Renews the lease of every node once, evenly spread, and returns the share of a core this takes. */
 async function renewLeases(): Promise<number> {
   const before = cpuMicros(server.pid);
   const began = performance.now();
@@ -198,7 +198,7 @@ async function renewLeases(): Promise<number> {
     sent.push(send(extra, "PATCH", `${leasesPath}/${nodeName(at)}`, { spec: { renewTime } }));
   }
   await Promise.all(sent);
-  // Of the ten seconds, however long a busy machine took for them.
+  // Relative to the nominal ten seconds, however long a busy machine took.
   return (cpuMicros(server.pid) - before) / 1e6 / renewalSeconds;
 }
 
@@ -230,7 +230,7 @@ async function relistAll(): Promise<{ seconds: number; longest: number; most: nu
   return { seconds, longest, most };
 }
 
-/** Until the server does nothing more for what was asked before, such as building indexes. */
+/** Waits until the server has finished background work, such as building indexes. */
 async function calm(): Promise<void> {
   for (let before = 0, now = cpuMicros(server.pid); now - before > 50_000; now = cpuMicros(server.pid)) {
     before = now;

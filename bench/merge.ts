@@ -1,5 +1,5 @@
-// Claim: knowing who manages what costs a create of a 1 KB event at most 20 µs, and a patch little more than
-// what it touches.
+// Claim: managed fields cost a create of a 1 KB event at most 20 µs, and a patch little more than the fields it
+// touches.
 
 import { Event, Pod } from "#api";
 import {

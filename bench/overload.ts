@@ -1,5 +1,5 @@
-// Claim: a server that is offered five times what it can do answers every request, keeps its memory, and lets heartbeats
-// through: their p99 stays under a second. Ordinary users list a namespace of ConfigMaps; a node renews its lease.
+// Claim: a server under five times its capacity answers every request, keeps its memory bounded, and serves
+// heartbeats with a p99 below one second. Ordinary users list a namespace of ConfigMaps; a node renews its lease.
 //
 //   npm run bench -- overload [--seconds=60] [--times=5]
 import { execFile } from "node:child_process";
@@ -82,11 +82,11 @@ async function load<T>(
 
 interface Heartbeats {
   readonly failed: number;
-  /** How long each took, in milliseconds. */
+  /** Latencies in milliseconds. */
   readonly took: readonly number[];
 }
 
-/** Renews a lease as a node does, over a connection of its own. */
+/** Renews a lease like a node, over a separate connection. */
 function heartbeats({ url, ca }: RunningApiserver): { stop(): Promise<Heartbeats> } {
   const kept = keptConnection({ url, ca, token: "node-token" });
   const renew = async (): Promise<number> => {

@@ -4,10 +4,9 @@
 //
 //   npm run bench -- pods [--pods=20] [--rest-seconds=20] [--rounds=3]
 //
-// Each time is told twice. `kubectl wait` and `kubectl delete --wait` look at one pod after the other, and
-// while they wait every release tried (1.20, 1.27, 1.32) asks the server 5 times a second after the first 10:
-// with 20 pods that alone is 1.8 s from the moment the first is gone, so that no agent at all is gone in less
-// than 3 s by kubectl. A watch shows how it really was.
+// Each time is measured twice. `kubectl wait` and `kubectl delete --wait` check one pod after the other, and every
+// release tried (1.20, 1.27, 1.32) limits itself to 5 requests a second after the first 10: with 20 pods that takes
+// 1.8 s after the first deletion, so that kubectl needs at least 3 s with any agent. A watch shows the actual time.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Pod } from "#api";
 import { informer, kinds } from "#client";
@@ -19,7 +18,7 @@ import { cpuMicros, residentMegabytes } from "./kit/process-cost.ts";
 const pods = givenNumber("pods", 20);
 const restSeconds = givenNumber("rest-seconds", 20);
 const rounds = givenNumber("rounds", 3);
-/** The reference on this kind of machine, image present, grace 1 s. */
+/** Figures of the kubelet on this kind of machine, image present, grace period 1 s. */
 const reference = { readySeconds: 6.7, goneSeconds: 5.3, cpuSeconds: 1.05, megabytes: 81 };
 const row = (name: string, ours: number, limit: number, unit: string): void =>
   console.log(
@@ -65,7 +64,7 @@ async function run(cluster: Cluster, args: readonly string[], input = ""): Promi
   if (code !== 0) throw new Error(`kubectl ${args.join(" ")}: ${stderr}`);
 }
 
-/** Makes the pods and waits until all are ready. */
+/** Creates the pods and waits until all are ready. */
 async function make(cluster: Cluster, count: number, app: string): Promise<void> {
   const manifests = Array.from({ length: count }, (_, at) => ({
     apiVersion: "v1",

@@ -1,7 +1,7 @@
-// The service network at size: 1,000 services with 10,000 endpoints written to the packet filter by the proxy, and
-// one change to them, by nftables and by iptables. Another proxy with the same flags is measured in the same run:
-// --proxy=PATH. In a network namespace of its own; needs root. --legacy takes the iptables commands that speak to the
-// kernel's older interface: those over nftables read all rules for every change.
+// Cost of programming 1,000 services with 10,000 endpoints, and of one change to them, with nftables and iptables.
+// Another proxy with the same flags can be measured in the same run: --proxy=PATH. Runs in a separate network
+// namespace; needs root. --legacy uses the legacy iptables commands: iptables over nftables reads all rules for every
+// change.
 //
 //   npm run bench -- proxy [--proxy=PATH] [--only=nftables] [--legacy]
 import { spawn, spawnSync } from "node:child_process";
@@ -25,7 +25,7 @@ const writers = 8;
 const metricsPort = 10249;
 const clockTicksPerSecond = 100;
 const askMilliseconds = 10;
-/** Longer than any proxy puts off a write. */
+/** Longer than any proxy delays a write. */
 const quietMilliseconds = 3000;
 
 interface Contender {
@@ -101,14 +101,14 @@ async function measure(
     child.kill("SIGKILL");
     await ended;
     for (let at = 0; at < changes; at++) await putEndpoints(client, at, endpointsEach);
-    // What it wrote is in the way of the next one.
+    // Remove its rules before the next proxy runs.
     spawnSync("nft", ["flush", "ruleset"]);
     for (const table of ["nat", "filter", "mangle"])
       for (const action of ["-F", "-X"]) spawnSync("iptables", ["-t", table, action], { env });
   }
 }
 
-/** How often it has written the packet filter. */
+/** Returns how often the proxy has written the packet filter. */
 async function writesOf(): Promise<number> {
   try {
     const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
@@ -118,7 +118,7 @@ async function writesOf(): Promise<number> {
   }
 }
 
-/** Processor time of a process and of the commands that it has run. */
+/** Returns the CPU time of a process including the commands it ran. */
 function cpuMilliseconds(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
@@ -134,7 +134,7 @@ function ruleCount(): number {
   return Math.max(count(["nft", "list", "ruleset"]), count(["iptables-save"]));
 }
 
-/** Where `iptables` and its kin are the older ones, if that is asked for. */
+/** Returns a folder in which `iptables` and its variants are the legacy ones, if requested. */
 function environment(): NodeJS.ProcessEnv {
   if (!isGiven("legacy")) return process.env;
   const folder = mkdtempSync(join(tmpdir(), "orch-iptables-"));

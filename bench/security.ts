@@ -1,6 +1,6 @@
 // Claims: authentication and the RBAC decision for a user with 1,000 bindings take less than 20 µs; audit adds less than
 // 15 % at Metadata and 40 % at RequestResponse to a request, encryption less than 10 % to a create.
-// The servers are programs of their own with the embedded store, asked in turn: what counts is their CPU.
+// The servers are separate processes with the embedded store, driven in turn; their CPU time is compared.
 //
 //   npm run bench -- security
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -51,7 +51,7 @@ async function decisions(): Promise<void> {
       { name: "authenticate", run: () => authenticator.authenticate(credentials) },
       { name: "decide, asked before", run: () => authorizer.decide({ user, verb: "get", resource: target }) },
       {
-        // Another verb each time, as no client asks: nothing is known, and no rule allows it.
+        // A different invented verb each time, so that the decision is not cached and no rule allows it.
         name: "decide, never asked before",
         run: () => authorizer.decide({ user, verb: `v${asked++}`, resource: target }),
       },
@@ -61,9 +61,9 @@ async function decisions(): Promise<void> {
 
 const maps = "/api/v1/namespaces/default/configmaps";
 const rounds = 40;
-/** V8 makes its best code of what has run some thousand times. */
+/** Warm-up requests: V8 optimizes functions after some thousand runs. */
 const warmingRounds = 20;
-/** Whatever else the machine does only adds: the mean of the better half of all rounds. */
+/** Returns the mean of the better half of all rounds: other load only adds to the time. */
 const typical = (values: readonly number[]): number => {
   const better = values.toSorted((a, b) => a - b).slice(0, Math.ceil(values.length / 2));
   return better.reduce((sum, value) => sum + value, 0) / better.length;
@@ -94,7 +94,7 @@ const encryptionFlags = (provider: string): readonly string[] => {
 
 const contenders: readonly Contender[] = [
   { name: "plain", flags: [] },
-  // Two of the same tell what chance makes of them.
+  // Two identical servers show the measurement noise.
   { name: "plain as well", flags: [] },
   { name: "audit at Metadata", flags: auditFlags("Metadata") },
   { name: "audit at RequestResponse", flags: auditFlags("RequestResponse") },

@@ -1,5 +1,5 @@
-// Claim: several servers on one etcd serve more than one can, as far as the cores of the machine go. Every server gets a
-// load of its own at the same time; processor time of all servers and of etcd is told for each operation.
+// Claim: several servers on one etcd serve more than one, as far as the machine has cores. Every server gets a separate
+// load at the same time; the CPU time of all servers and of etcd is reported per operation.
 //
 //   npm run bench -- several-servers [--servers=1,2,4] [--objects=1500]
 import { readFileSync, readdirSync } from "node:fs";
@@ -48,7 +48,7 @@ for (const count of counts) {
   }
 }
 
-/** The process that was given this endpoint. */
+/** Returns the process that listens on this endpoint. */
 function pidListening(endpoint: string): number {
   for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
     try {

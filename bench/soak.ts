@@ -1,7 +1,7 @@
-// Claim: the database, its log and the memory of a server stay bounded however long it runs. An hour of a small cluster
-// in minutes: nodes renew leases, pods come, report their status and go, Events are written and expire; compaction and
-// the lifetime of Events are shortened alike. Prints what is there at every twelfth of the hour, and how long the
-// slowest renewal of a lease took.
+// Claim: the database, its log and the memory of a server stay bounded however long it runs. Simulates an hour of a small
+// cluster in minutes: nodes renew leases, pods start, report their status and end, Events are written and expire;
+// compaction and the lifetime of Events are shortened accordingly. Prints sizes and the slowest lease renewal for every
+// twelfth of the hour.
 //
 //   npm run bench -- soak [--nodes=100] [--times=12] [--hours=1]
 import { statSync } from "node:fs";
@@ -14,9 +14,9 @@ import { leasesPath as leases } from "./kit/paths.ts";
 import { cpuMicros, residentMegabytes } from "./kit/process-cost.ts";
 
 const nodes = givenNumber("nodes", 100);
-/** By how much the clock of compaction and expiry is faster than that of the cluster. */
+/** Factor by which compaction and expiry are accelerated. */
 const times = givenNumber("times", 12);
-/** Of an hour. */
+/** Parts per hour. */
 const parts = 12;
 const lastPart = parts * givenNumber("hours", 1);
 const renewalsPerNode = 360;
@@ -89,7 +89,7 @@ async function podLife(name: string): Promise<void> {
   await call("DELETE", `${path}?gracePeriodSeconds=0`);
 }
 
-/** The same order at every run. */
+/** Deterministic random numbers. */
 function shuffle<T>(items: T[]): void {
   let seed = 1;
   for (let at = items.length - 1; at > 0; at--) {

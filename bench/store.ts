@@ -1,6 +1,5 @@
-// Claims: durable 1.5 KB writes with 64 in flight are at least three times as many as a single etcd takes on
-// the same disk in the same run; 100k keys read, watched, reopened and indexed cheaply; no flush holds up the
-// event loop.
+// Claims: at least three times as many durable 1.5 KB writes with 64 in flight as a single etcd on the same disk in the
+// same run; 100k keys are read, watched, reopened and indexed cheaply; no flush blocks the event loop.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomFillSync } from "node:crypto";
@@ -29,7 +28,7 @@ interface Load {
 }
 let written = 0;
 
-/** Creates new keys for some time with so many writes in flight. */
+/** Creates keys for some time with the given number of writes in flight. */
 async function load(store: Store, inFlight: number, milliseconds: number): Promise<Load> {
   const latencies: number[] = [];
   const began = performance.now();
@@ -87,7 +86,7 @@ async function startEtcd(): Promise<ChildProcess | string> {
   return "etcd did not start";
 }
 
-/** Both stores under the same load, turn by turn, so that what else the machine does hits both. */
+/** Runs both stores under the same load in turns, so that other work affects both. */
 async function compareWrites(): Promise<void> {
   const sqlite = await openStore({ dir: join(root, "sqlite") });
   const etcdProcess = await startEtcd();
@@ -156,7 +155,7 @@ async function fill(dir: string): Promise<void> {
 async function manyObjects(): Promise<void> {
   const dir = join(root, "many");
   await fill(dir);
-  // A turn of the loop lets go of what the filling held.
+  // Wait for a turn of the event loop, which releases the memory used for filling.
   await new Promise((resolve) => setTimeout(resolve, 50));
   const before = memory();
   const began = performance.now();

@@ -1,8 +1,8 @@
-// Claim: the timeline is cheap to look at, limits hold under a flood, and an export loses nothing.
+// Claim: timeline queries are cheap, limits hold under a flood of events, and an export loses nothing.
 //
 //   npm run bench -- timeline [--events=200000] [--objects=5000] [--flood-seconds=10] [--exported=100000]
 //
-// A number of 0 leaves the part out; the export of a million takes some minutes.
+// A value of 0 skips the part; the export of a million takes some minutes.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createReadStream, existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
@@ -24,7 +24,7 @@ const floodSeconds = givenNumber("flood-seconds", 10);
 const exported = givenNumber("exported", 100_000);
 const writesInFlight = 256;
 const floodPerSecond = 5000;
-/** Long enough to start the program and to export something. */
+/** Long enough to start the program and to export some events. */
 const killEvery = givenNumber("kill-every-seconds", 5) * 1000;
 
 const timelinePath = `/apis/${timelineGroup}/v1/namespaces/default`;
@@ -68,7 +68,7 @@ async function ask(server: RunningServer, path: string): Promise<{ millis: numbe
   return { millis: (user + system) / 1000, bytes };
 }
 
-/** The middle of several runs: a collection of garbage falls into some of them. */
+/** Returns the median of several runs, since some include a garbage collection. */
 async function middle(server: RunningServer, name: string, path: string): Promise<void> {
   const runs = [];
   for (let run = 0; run < 11; run++) runs.push(await ask(server, path));
@@ -144,7 +144,7 @@ async function flood(): Promise<void> {
   show("events a second later", figure(await stored()));
 }
 
-/** How many whole lines a file has, and which events they are of; read in parts, since it may be very long. */
+/** Counts the complete lines of a file and their events; reads in parts, since the file may be very long. */
 async function exportedTo(file: string): Promise<{ lines: number; numbers: Set<number>; gaps: number }> {
   const numbers = new Set<number>();
   let [lines, gaps] = [0, 0];
@@ -196,7 +196,7 @@ async function withoutLoss(): Promise<void> {
     child = begin();
   }
   await filling;
-  // Until nothing more comes: the program starts again, reads what it has missed, and follows.
+  // Wait until nothing more arrives: the restarted program reads the missed events, then follows.
   for (let [last, still] = [-1, 0]; still < 12; await sleep(5000)) {
     still = size() === last && last > 0 ? still + 1 : 0;
     last = size();

@@ -1,11 +1,10 @@
-// Claim: the page stays quick with very many events: the first view comes within half a second, also of a server
-// that was just started, no frame of scrolling and zooming takes longer than 50 ms, the page stays below 200 MB, and
-// a view costs the server less than 20 ms of processor time. Times depend on what else the machine does; processor
-// time is told too.
+// Claim: the page stays responsive with very many events: the first view appears within half a second, no frame while
+// scrolling and zooming takes longer than 50 ms, the page stays below 200 MB, and a view costs the server less than
+// 20 ms of CPU time. Wall times depend on other load, so CPU time is printed as well.
 //
 //   npm run bench -- ui [--events=200000] [--objects=5000] [--dir=FOLDER]
 //
-// The server keeps its data in the folder, and a folder that was filled before is used as it is.
+// The server keeps its data in the folder; an existing folder is reused.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -48,7 +47,7 @@ const view = `${server.url}/ui/#/timeline?last=24h`;
 
 row("events", figure(events));
 row("objects", figure(objects));
-// The server was just started, and makes its index now.
+// The server has just started and is building its index.
 await noteFirstLanes();
 const cold = await firstView();
 const warm: number[] = [];
@@ -131,7 +130,7 @@ async function fill(): Promise<void> {
   });
 }
 
-/** Milliseconds from the start of the navigation until the first lanes are painted, as the page's own clock tells. */
+/** Milliseconds from the start of the navigation until the first lanes are painted, by the page's clock. */
 async function firstView(): Promise<number> {
   await page.goto(view);
   await page.getByRole("treeitem").first().waitFor();
@@ -139,7 +138,7 @@ async function firstView(): Promise<number> {
   return Number(await page.evaluate(noted));
 }
 
-/** Notes in every page that is opened when the frame with the first lanes begins. */
+/** Records in every opened page when the frame with the first lanes begins. */
 async function noteFirstLanes(): Promise<void> {
   await page.addInitScript(`{
     const observer = new MutationObserver(() => {
@@ -175,7 +174,7 @@ async function zoom(): Promise<void> {
 
 interface Frames {
   readonly gaps: readonly number[];
-  /** Processor time of each task of the page's own thread, in milliseconds. */
+  /** CPU time of each task of the page's main thread, in milliseconds. */
   readonly tasks: readonly number[];
 }
 
@@ -183,12 +182,12 @@ interface TraceEvent {
   readonly name: string;
   readonly pid: number;
   readonly tid: number;
-  /** Microseconds of processor time. */
+  /** CPU time in microseconds. */
   readonly tdur?: number;
   readonly args?: { readonly name?: string };
 }
 
-/** Gaps between frames, and the work of the page's own thread, while something is done. */
+/** Measures gaps between frames, and the work of the page's main thread, during an action. */
 async function frames(act: () => Promise<void>): Promise<Frames> {
   await page.evaluate(`(() => {
     const seen = (globalThis.seen = { gaps: [], over: false });
@@ -233,7 +232,7 @@ async function heapMegabytes(): Promise<number> {
   return (metrics.find(({ name }) => name === "JSHeapUsedSize")?.value ?? 0) / 1e6;
 }
 
-/** The largest is that of the page: browsers keep a spare one. */
+/** The largest renderer is that of the page; browsers keep a spare one. */
 async function rendererMegabytes(): Promise<number> {
   const session = await browser.newBrowserCDPSession();
   const { processInfo } = await session.send("SystemInfo.getProcessInfo");

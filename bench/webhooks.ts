@@ -1,5 +1,5 @@
-// Claim: a webhook adds less than 150 µs of the server's processor time to a request, over a connection that is
-// kept. Server, webhook and client are processes of their own: only the server's share is counted.
+// Claim: a webhook adds less than 150 µs of the server's CPU time to a request over a kept-alive connection. Server,
+// webhook and client are separate processes; only the server's CPU time counts.
 //
 //   npm run bench -- webhooks [--objects=3000]
 import { type ChildProcess, fork } from "node:child_process";
@@ -17,7 +17,7 @@ import { type ServerProgram, launcher, startProgram, token } from "./kit/server-
 
 const objects = givenNumber("objects", 3000);
 const most = 150;
-/** After a change of the webhooks, so many creates are not counted. */
+/** Creates after a change of the webhooks that are not counted. */
 const warming = 100;
 
 let made = 0;
@@ -27,7 +27,7 @@ const configMap = (): unknown => ({
 });
 const configurations = "/apis/admissionregistration.orch.io/v1/validatingwebhookconfigurations";
 
-/** The webhook: allows everything. Tells its parent where it listens. */
+/** The webhook: allows everything, and sends its address to the parent process. */
 function serveWebhook(certificate: string, key: string): void {
   const server = createServer({ cert: certificate, key }, (request, response) => {
     const chunks: Buffer[] = [];
@@ -68,7 +68,7 @@ async function measureAll(): Promise<void> {
 
 async function measure(port: number, ca: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "bench-webhooks-"));
-  // The timeline records while the server waits, and so only beside the webhook within the measured time.
+  // The timeline records while the server waits, which would count only in the measurement with a webhook.
   const server = await startProgram([launcher], folder, ["--ui=false"]);
   const client = new Requests(server.url, token);
   try {
@@ -87,7 +87,7 @@ interface Measured {
   readonly webhook: { readonly port: number; readonly ca: string };
 }
 
-/** What a create costs with and without the webhook, in turn. */
+/** Measures the cost of a create with and without the webhook, in turns. */
 async function measureLanes({ server, client, lanes, webhook: { port, ca } }: Measured): Promise<void> {
   const maps = "/api/v1/namespaces/default/configmaps";
   const create = async (requests = objects): Promise<number> => {

@@ -1,5 +1,5 @@
-// The work of the API server's bench, in a process of its own. Prints one JSON line per step: operations and
-// what they cost the server.
+// The workload of the API server benchmark as a separate process. Prints one JSON line per step: operations and their
+// cost to the server.
 //
 //   node apiserver-load.ts URL SERVER-PID TOKEN GROUP OBJECTS [step,…]
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:http2";
@@ -79,7 +79,7 @@ const event = (metadata: object): string =>
     reportingInstance: "scheduler-abc123",
   });
 
-/** Runs `one` so many times or for so long, with some in flight. Gives how many went well. */
+/** Runs `one` a number of times or for some time, with several in flight. Returns the number of successes. */
 async function repeat(
   limit: { readonly times?: number; readonly milliseconds?: number },
   inFlight: number,
@@ -151,7 +151,7 @@ await step("patch", () =>
     );
   }),
 );
-// Half of what was made, so that the code is warm for most of it; the other half goes at once.
+// Deletes half of the objects one by one, so that the code is warm for most of them; the rest are deleted at once.
 const half = JSON.parse((await send(first, "GET", `${base}?limit=${objects >> 1}`)).text()) as typeof page;
 await step("delete", () =>
   repeat(
@@ -166,7 +166,7 @@ await step("deletecollection", async () =>
 );
 for (const one of sessions) one.destroy();
 
-/** Every event must reach every watcher. */
+/** Checks that every event reaches every watcher. */
 async function fanOut(): Promise<number> {
   const { resourceVersion } = (
     JSON.parse((await send(first, "GET", `${base}?limit=1`)).text()) as typeof page

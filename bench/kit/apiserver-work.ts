@@ -1,4 +1,4 @@
-// Has the work of the API server's bench done by a process of its own, and gives what it cost.
+// Runs the workload of the API server benchmark in a separate process and returns the cost.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -11,16 +11,16 @@ export interface Step {
   readonly microsPerOperation: number;
   readonly perSecond: number;
   readonly residentMegabytes: number;
-  /** Of the monotonic clock, in microseconds. */
+  /** Monotonic time in microseconds. */
   readonly began: number;
   readonly ended: number;
 }
 
 export interface Work {
-  /** Its processor time is counted. */
+  /** The process whose CPU time is counted. */
   readonly server: { readonly url: string; readonly pid: number; readonly token: string };
   readonly objects: number;
-  /** All of them, unless some are named. */
+  /** Steps to run; by default all. */
   readonly steps?: readonly string[];
   readonly onStep?: (step: Step) => void;
 }

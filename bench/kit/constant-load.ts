@@ -1,4 +1,4 @@
-// Asks a server for the same thing for a while and prints what one request costs it in processor time.
+// Sends the same request to a server for a while and prints the CPU time per request.
 //
 //   node constant-load.ts URL SERVER-PID
 import { connect } from "node:http2";

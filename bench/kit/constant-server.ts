@@ -1,4 +1,4 @@
-// For scale: an HTTPS server that answers every request with the same kilobyte, by Node's core HTTP/2 API.
+// For comparison: an HTTPS server that returns the same kilobyte for every request, on Node's core HTTP/2 API.
 import { readFileSync } from "node:fs";
 import { type ServerHttp2Stream, createSecureServer } from "node:http2";
 import type { AddressInfo } from "node:net";

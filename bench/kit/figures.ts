@@ -1,14 +1,14 @@
-// Figures as they are printed, and what is told of many measurements.
+// Formatting of figures, and statistics of measurements.
 
 /** `12,345.6` */
 export const figure = (value: number, digits = 0): string =>
   value.toLocaleString("en", { maximumFractionDigits: digits, minimumFractionDigits: digits });
 
-/** One figure with its name, in columns that stand below each other. */
+/** Prints one figure with its name in aligned columns. */
 export const row = (name: string, value: string, width = 56): void =>
   console.log(`${name.padEnd(width)} ${value.padStart(12)}`);
 
-/** What this share of the measurements does not exceed. */
+/** Returns the given quantile of the measurements. */
 export function percentile(measured: Iterable<number>, share: number): number {
   const sorted = Float64Array.from(measured).sort();
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;

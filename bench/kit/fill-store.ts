@@ -1,8 +1,8 @@
-// Fills the embedded store of a server that does not run with copies of an object that it stored itself.
+// Fills the embedded store of a stopped server with copies of an object that it stored itself.
 import { openStore } from "#store";
 import { inFlight } from "./in-flight.ts";
 
-/** A word of the template, and the word of the same length that stands for it in a copy. */
+/** A word of the template, and the word of the same length that replaces it in a copy. */
 export interface Replacement {
   readonly word: string;
   readonly with: (copy: number) => string;
@@ -10,7 +10,7 @@ export interface Replacement {
 
 export interface Copies {
   readonly dir: string;
-  /** The store's key of the template. */
+  /** The template's key in the store. */
   readonly key: string;
   readonly count: number;
   readonly replacements: readonly Replacement[];

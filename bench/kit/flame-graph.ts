@@ -1,5 +1,5 @@
-// A flame graph (SVG) of a part of a CPU profile as V8 writes it: what calls stands above what it calls, as wide as
-// the time spent in both. Time in which the thread waited is left out.
+// A flame graph (SVG) of a part of a V8 CPU profile: callers above callees, with the time spent as width. Idle time is
+// omitted.
 
 export interface CpuProfile {
   readonly nodes: readonly {
@@ -7,7 +7,7 @@ export interface CpuProfile {
     readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number };
     readonly children?: readonly number[];
   }[];
-  /** In microseconds of the monotonic clock. */
+  /** Monotonic time in microseconds. */
   readonly startTime: number;
   readonly samples: readonly number[];
   readonly timeDeltas: readonly number[];
@@ -26,7 +26,7 @@ const smallestShare = 0.003;
 const letterWidth = 6.5;
 const waiting = new Set(["(idle)", "(root)"]);
 
-/** What was sampled between two moments of the monotonic clock, in microseconds. */
+/** Returns the samples between two monotonic times in microseconds. */
 export function frameTree(profile: CpuProfile, from: number, to: number): Frame {
   const parents = new Map<number, number>();
   for (const { id, children = [] } of profile.nodes) for (const child of children) parents.set(child, id);
@@ -58,7 +58,7 @@ function nameOf({ functionName, url }: CpuProfile["nodes"][number]["callFrame"])
   return `${functionName || "(anonymous)"}${file}`;
 }
 
-/** Functions by the share of the time spent in themselves, the largest first. */
+/** Returns functions by their share of self time, largest first. */
 export function selfShares(root: Frame): { readonly name: string; readonly share: number }[] {
   const sums = new Map<string, number>();
   const visit = ({ name, selfMicros, callees }: Frame): void => {
@@ -102,7 +102,7 @@ export function flameGraph(root: Frame, title: string): string {
   ].join("\n");
 }
 
-/** The runtime's own time, the collector above all, is told from the program's by its color. */
+/** The runtime's own time, mostly garbage collection, has a different color. */
 const colorOf = (name: string): string =>
   name.startsWith("(") ? "#d9a0a0" : name.includes("(node:") ? "#b8c4dd" : "#f0c878";
 

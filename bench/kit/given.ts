@@ -1,4 +1,4 @@
-// What a bench was given behind its name: `--objects=10000`, `--source`.
+// Command line arguments of a benchmark: `--objects=10000`, `--source`.
 
 const words = new Map(
   process.argv

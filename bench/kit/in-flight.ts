@@ -1,4 +1,4 @@
-// The same thing many times, with some of them under way at once.
+// Runs the same operation many times with a number of them in flight.
 
 export async function inFlight(
   lanes: number,

@@ -1,4 +1,4 @@
-// Requests to a server over connections that are kept open.
+// Requests to a server over kept-alive connections.
 import { Agent, request } from "node:https";
 
 export interface Answer {
@@ -32,7 +32,7 @@ export function keptConnection(
   return { call, close: () => agent.destroy() };
 }
 
-/** Fails where the answer is no success. */
+/** Throws unless the response is a success. */
 export async function mustCall(
   over: KeptConnection,
   method: string,

@@ -1,5 +1,5 @@
-// Times functions in turn, in one process and in rounds, by the processor time they take (the machine may be
-// shared), and keeps the best round of each: ratios are what counts.
+// Measures the CPU time of functions in alternating rounds in one process, and keeps the best round of each. Compare
+// ratios, not absolute times.
 import { figure } from "./figures.ts";
 
 export interface Contender {

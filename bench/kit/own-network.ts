@@ -1,4 +1,4 @@
-// Runs a bench again in a network namespace of its own, so that what it changes there is its own. Needs root.
+// Reruns a benchmark in a separate network namespace, so that its network changes are isolated. Needs root.
 import { spawnSync } from "node:child_process";
 import { isGiven } from "./given.ts";
 
@@ -10,7 +10,7 @@ export async function inOwnNetwork(script: string, measure: () => Promise<void>)
   process.exitCode = spawnSync("unshare", ["--net", ...again], { stdio: "inherit" }).status ?? 1;
 }
 
-/** `ip link set lo up` and the like, a line each. */
+/** Commands such as `ip link set lo up`, one per line. */
 export function ip(...lines: readonly string[]): void {
   for (const line of lines) spawnSync("ip", line.split(" "));
 }

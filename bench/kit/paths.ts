@@ -1,4 +1,4 @@
-// Paths of the API that benches of our own names write to.
+// API paths used by benchmarks in the orch dialect.
 import { dialects, groupName } from "#dialect";
 
 export const groupOf = (name: string): string => groupName(dialects.orch, { group: name, branded: true });

@@ -1,4 +1,4 @@
-// A pod of about 3 KB as a cluster holds it, in canonical form.
+// A typical pod of about 3 KB in canonical form.
 
 import type { Pod } from "#api";
 

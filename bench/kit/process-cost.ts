@@ -1,4 +1,4 @@
-// What a process and its children cost: processor time and resident memory, from /proc.
+// CPU time and resident memory of a process and its children, from /proc.
 import { readFileSync, readdirSync } from "node:fs";
 
 function descendants(pid: number): number[] {
@@ -23,7 +23,7 @@ function tryRead(file: string): string {
 }
 
 /**
- * Processor time of all its threads so far, in microseconds. Threads that have ended count by the clock tick.
+ * Returns the CPU time of all threads so far, in microseconds. Exited threads are counted in clock ticks.
  */
 export function cpuMicros(pid: number): number {
   let micros = 0;

@@ -1,4 +1,4 @@
-// Asks a server over HTTP/2, some requests at a time, over a connection that is kept.
+// Sends requests over a kept-alive HTTP/2 connection, several at a time.
 import { type ClientHttp2Session, connect } from "node:http2";
 import { inFlight } from "./in-flight.ts";
 
@@ -7,7 +7,7 @@ export interface Round {
   readonly path: string;
   readonly requests: number;
   readonly body?: () => unknown;
-  /** How many are under way at once. */
+  /** Number of requests in flight. */
   readonly lanes?: number;
 }
 

@@ -1,4 +1,4 @@
-// The built API server as a program of its own: what it costs is what users pay, with no other heap in its process.
+// The built API server as a separate process, so that its cost is what users pay.
 import { type ChildProcess, spawn } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
@@ -18,10 +18,10 @@ export interface ServerProgram {
 const root = join(import.meta.dirname, "..", "..");
 export const launcher = join(root, "bin", "orch-apiserver");
 
-/** Of an administrator. */
+/** An administrator's token. */
 export const token = "bench";
 
-/** Starts the program with its files in a folder, and waits until it is ready. */
+/** Starts the program with its files in a folder and waits until it is ready. */
 export async function startProgram(
   [command, ...words]: readonly string[],
   folder: string,
