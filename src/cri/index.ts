@@ -8,7 +8,7 @@ export {
 } from "./fake/fake-runtime.ts";
 export { type FakeImage } from "./fake/images.ts";
 export type { Program, World } from "./fake/program.ts";
-export { type Told, millisecondsOf } from "./messages/language.ts";
+export { type MessageOf, millisecondsOf } from "./messages/declarations.ts";
 export {
   type ImageSpec,
   type LinuxContainerResources,

@@ -13,7 +13,7 @@ import type { RuntimeHealth } from "./node/runtime-health.ts";
 import { backOff } from "./plan/back-off.ts";
 import { keyOf } from "./pod.ts";
 import { type ProbesOptions, probes } from "./probes/probes.ts";
-import type { podMetrics } from "./server/pod-metrics.ts";
+import type { createPodMetrics } from "./server/pod-metrics.ts";
 import type { SyncContext } from "./sync/context.ts";
 import { type Limiter, limiter } from "./sync/limiter.ts";
 import { hostDns } from "./sync/node-files.ts";
@@ -33,8 +33,8 @@ export interface ContextParts
       | "resize"
       | "users"
     >,
-    Pick<SyncContext["settings"], "cpu" | "dead" | "logFolder" | "owner" | "tellsNetwork"> {
-  readonly tally: ReturnType<typeof podMetrics>;
+    Pick<SyncContext["settings"], "cpu" | "dead" | "logFolder" | "owner" | "reportsNetwork"> {
+  readonly podMetrics: ReturnType<typeof createPodMetrics>;
   readonly health: RuntimeHealth;
   readonly credentialProviders?: CredentialProviders | undefined;
   /** Called when the result of a probe changes. */
@@ -48,8 +48,18 @@ export function contextFrom(
   { dialect, settings, clock, log, version, machine, runtime, client, events }: AgentDeps,
   parts: ContextParts,
 ): SyncContext {
-  const { tally, health, onProbe, onProbeResult, cpu, dead, logFolder, owner, tellsNetwork, ...others } =
-    parts;
+  const {
+    podMetrics,
+    health,
+    onProbe,
+    onProbeResult,
+    cpu,
+    dead,
+    logFolder,
+    owner,
+    reportsNetwork,
+    ...others
+  } = parts;
   const { credentialProviders, ignoresLateCommands, asksPlainly, ...rest } = others;
   // The user agents of probes and hooks contain the major and minor version only: 1.27.
   const release = /\d+\.\d+/.exec(version)?.[0] ?? version;
@@ -62,7 +72,7 @@ export function contextFrom(
     log,
     runtime,
     events,
-    tally,
+    podMetrics,
     images: images({
       runtime,
       clock,
@@ -88,7 +98,7 @@ export function contextFrom(
       userAgent: `${dialect.data.componentPrefix}lifecycle/${release}`,
       asksPlainly,
       onFallback: (pod, host) => {
-        tally.fellBack();
+        podMetrics.fellBack();
         log.warn("lifecycle hook server speaks plain HTTP; retried without TLS", { pod: keyOf(pod), host });
       },
     }),
@@ -101,7 +111,7 @@ export function contextFrom(
       hostDns: () => hostDns(settings.resolvConf),
       logFolder,
       owner,
-      tellsNetwork,
+      reportsNetwork,
       cpu,
       memoryCapacityBytes: machine.memoryBytes,
       dead,
@@ -114,7 +124,7 @@ export function contextFrom(
       },
     },
     runtimeHandler: (name) => runtimeHandler(client, name),
-    networkTrouble: () => health.networkTrouble(),
+    networkError: () => health.networkTrouble(),
   };
 }
 
@@ -144,4 +154,4 @@ export const restartBackOff = (clock: Clock, longestMilliseconds = 300_000) => (
  * not determine how long many pods take to start.
  */
 export const sandboxLimiter = (clock: Clock, processors: number): Limiter =>
-  limiter({ clock, atOnce: processors + 1, patienceMilliseconds: 300 });
+  limiter({ clock, atOnce: processors + 1, slotMilliseconds: 300 });

@@ -18,7 +18,7 @@ import type { PodEvictor, PodRegistry } from "./interfaces.ts";
 export interface EvictionParts {
   readonly registry: PodRegistry;
   readonly evictor: PodEvictor;
-  readonly stats: Pick<Stats, "look">;
+  readonly stats: Pick<Stats, "get">;
   readonly tree: CgroupTree;
   readonly podsGroup: string;
   readonly observedPods: () => readonly ObservedPod[];
@@ -100,7 +100,7 @@ export function evictionFrom(
   return { eviction: evictions, images, preview };
 
   async function measure(pods: readonly Pod[]): Promise<readonly MeasuredPod[]> {
-    const figures = new Map((await parts.stats.look()).pods.map((one) => [one.uid, one]));
+    const figures = new Map((await parts.stats.get()).pods.map((one) => [one.uid, one]));
     return await Promise.all(
       pods.map(async (pod): Promise<MeasuredPod> => {
         const found = figures.get(uidOf(pod));

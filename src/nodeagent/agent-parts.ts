@@ -10,7 +10,7 @@ import type { RuntimeHealth } from "./node/runtime-health.ts";
 import type { NodeagentSettings } from "./options/options.ts";
 import { cpusOf } from "./options/types.ts";
 import type { CgroupTree } from "./resources/cgroup-tree.ts";
-import { gatherSystem } from "./resources/host.ts";
+import { moveSystemProcesses } from "./resources/host.ts";
 import type { Machine } from "./resources/machine.ts";
 import type { NodeLimits } from "./resources/node-limits.ts";
 import type { EventRecorder } from "./interfaces.ts";
@@ -48,8 +48,8 @@ export async function placeOthers(
   ] as const;
   for (const [what, group, amounts] of reserved)
     if (settings.enforceNodeAllocatable.includes(what))
-      await limits.holdReserved(dialect.spelling.word(what).replace("-", " "), group, amounts);
-  if (settings.systemCgroups) await gatherSystem(tree, settings.systemCgroups);
+      await limits.limitReserved(dialect.spelling.word(what).replace("-", " "), group, amounts);
+  if (settings.systemCgroups) await moveSystemProcesses(tree, settings.systemCgroups);
   if (settings.nodeagentCgroups) {
     await tree.make(settings.nodeagentCgroups);
     await tree.join(settings.nodeagentCgroups, process.pid);

@@ -51,7 +51,7 @@ export function volumesFrom(
     readonly mounter: Mounter;
     readonly node: NodeFacts;
     readonly podsFolder: string;
-    readonly tally: VolumeMetrics;
+    readonly volumeMetrics: VolumeMetrics;
     readonly tokens: PodTokens;
     readonly plugins: readonly VolumePlugin[];
     readonly limitsMemory: boolean;
@@ -77,7 +77,7 @@ export function volumesFrom(
     objects,
     node: parts.node,
     mounter: parts.mounter,
-    tally: parts.tally,
+    volumeMetrics: parts.volumeMetrics,
     tokens: parts.tokens,
     plugins: parts.plugins,
     podsFolder: parts.podsFolder,

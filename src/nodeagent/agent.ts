@@ -46,9 +46,9 @@ import { podCgroups } from "./resources/pod-cgroups.ts";
 import { stats } from "./resources/stats.ts";
 import { systemdSlices } from "./resources/systemd-slices.ts";
 import { runOnce } from "./run-once.ts";
-import { podMetrics } from "./server/pod-metrics.ts";
+import { createPodMetrics } from "./server/pod-metrics.ts";
 import { probeMetrics } from "./server/probe-metrics.ts";
-import { volumeMetrics } from "./server/volume-metrics.ts";
+import { createVolumeMetrics } from "./server/volume-metrics.ts";
 import { type Mirrors, mirrors } from "./sources/mirrors.ts";
 import { wantedPods } from "./sources/wanted-pods.ts";
 import { statusWriter } from "./status/writer.ts";
@@ -113,7 +113,7 @@ async function assemble(
   const { signal, stopped } = lifecycle;
   const gates = resolveGates(knownGates, settings.featureGates);
   const asksConsistently = gates.enabled("ConsistentHTTPGetHandlers");
-  const tally = podMetrics(metrics, dialect, clock, { fallsBack: asksConsistently });
+  const podMetrics = createPodMetrics(metrics, dialect, clock, { fallsBack: asksConsistently });
   const probeResults = probeMetrics();
 
   // Node.
@@ -139,7 +139,7 @@ async function assemble(
 
   // Cgroups and volumes of pods.
   const cpu = { quota: settings.cpuCfsQuota, periodMicroseconds: settings.cpuCfsQuotaPeriod * 1000 };
-  const cgroups = tally.cgroups(
+  const cgroups = podMetrics.cgroups(
     podCgroups({
       tree,
       slices: settings.cgroupDriver === "systemd" ? systemdSlices() : undefined,
@@ -164,7 +164,7 @@ async function assemble(
   const limits = nodeLimits({ tree, clock, log, events, nodeName });
   const pids = allocatablePids(machine.maxPids, [settings.orchReserved, settings.systemReserved]);
   lifecycle.run(
-    limits.holdPods(
+    limits.limitPods(
       cgroups.podsGroup,
       // The limit does not subtract the eviction thresholds: that memory is the headroom to evict in time.
       settings.enforceNodeAllocatable.includes("pods")
@@ -177,7 +177,7 @@ async function assemble(
   await placeOthers(environment, tree, limits);
   const files = podFiles(settings.rootDir, podLogs, logLinks(containerLogs));
   const owner = ownerOf(settings.rootDir, dialect);
-  const volumeTally = volumeMetrics(metrics, dialect);
+  const volumeMetrics = createVolumeMetrics(metrics, dialect);
   const mounter = await mounterFrom(environment, lifecycle);
   const tokens = podTokens({ client, clock, log });
   const storage = storageFrom(
@@ -192,7 +192,7 @@ async function assemble(
       mounter,
       node,
       podsFolder: files.podsFolder,
-      tally: volumeTally,
+      volumeMetrics,
       tokens,
       plugins: [storage.plugin, flexVolumesFrom(environment, mounter)],
       limitsMemory: gates.enabled("SizeMemoryBackedVolumes"),
@@ -232,10 +232,10 @@ async function assemble(
     dialect,
     owns: ownership(dialect, owner, new Set(await files.podUids())),
     onChange: (observed) => all.seen(observed, mayEnd()),
-    onRelist: tally.relisted,
-    onFollow: tally.following,
-    onEvent: tally.told,
-    onDiscard: tally.discarded,
+    onRelist: podMetrics.relisted,
+    onFollow: podMetrics.eventStreamOpened,
+    onEvent: podMetrics.eventLatency,
+    onDiscard: podMetrics.discarded,
     byEvents: gates.enabled("EventedPLEG"),
   });
   lists = cache;
@@ -287,7 +287,7 @@ async function assemble(
     ],
     credentialProviders: await credentialProvidersOf(environment, metrics),
     cache,
-    tally,
+    podMetrics,
     volumes,
     cgroups,
     objects,
@@ -299,7 +299,7 @@ async function assemble(
     services: () => services?.items() ?? [],
     logFolder: podLogs,
     owner,
-    tellsNetwork: gates.enabled("PodHasNetworkCondition"),
+    reportsNetwork: gates.enabled("PodHasNetworkCondition"),
     onProbe: (uid) => all.wake(uid),
     ignoresLateCommands: !gates.enabled("ExecProbeTimeout"),
     asksPlainly: !asksConsistently,
@@ -323,12 +323,12 @@ async function assemble(
     context,
     admission,
     runtimeName: () => health.version()?.runtimeName ?? "",
-    writer: client && statusWriter({ client, clock, log, signal, onWritten: tally.written }),
-    tally,
+    writer: client && statusWriter({ client, clock, log, signal, onWritten: podMetrics.written }),
+    podMetrics,
     mirrorOf: (pod) => mirror?.of(pod),
     syncMilliseconds: settings.syncFrequency,
     ...(environment.tracing && { traced: environment.tracing.sync }),
-    onGone: () => mirror?.wake(),
+    onRemoved: () => mirror?.wake(),
   });
 
   const figures = stats({
@@ -343,7 +343,7 @@ async function assemble(
     groupOf: (pod) => cgroups.nameOf(pod),
     volumesOf: (uid) => volumes.places(uid),
     volumeMilliseconds: settings.volumeStatsAggPeriod,
-    volumeTook: volumeTally.measured,
+    volumeTook: volumeMetrics.measured,
     oldestMilliseconds: settings.housekeepingInterval,
     fromRuntime: gates.enabled("PodAndContainerStatsFromCRI"),
   });
@@ -358,7 +358,7 @@ async function assemble(
     limited: (pod) => volumes.limited(pod),
     disruptionConditions: gates.enabled("PodDisruptionConditions"),
     onPressure: () => nodeSoon(),
-    onEvicted: tally.evicted,
+    onEvicted: podMetrics.evicted,
   });
   pressures = () => eviction.pressures();
   const shutdown = shutdownFrom(environment, {
@@ -368,7 +368,7 @@ async function assemble(
     evictor: all,
     onChange: () => nodeSoon(),
   });
-  shutdownTrouble = () => [shutdown.trouble() ?? []].flat();
+  shutdownTrouble = () => [shutdown.notReadyReason() ?? []].flat();
   lifecycle.run(shutdown.run(signal), images.run(signal));
   await eviction
     .prime(signal)
@@ -416,7 +416,7 @@ async function assemble(
       // A configured cgroup root belongs to this agent alone.
       sharesCgroups: owner !== undefined && settings.cgroupRoot.replaceAll("/", "") === "",
       ready: mayEnd,
-      onCleared: tally.cleared,
+      onCleared: podMetrics.cleared,
       podRange: () => (joined ? node.node().spec.podCIDR : settings.podCidr) ?? "",
     },
     lifecycle,

@@ -282,7 +282,7 @@ test("restarts are never taken back, though the container that told them was mad
       runtimeName: "fake",
       observed,
       old: [before],
-      trouble: new Map(),
+      startErrors: new Map(),
       kind: "ordinary",
     } as const;
     assert.deepEqual(

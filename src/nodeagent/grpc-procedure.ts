@@ -1,5 +1,5 @@
 // A procedure of a plug-in protocol for both its client and its server.
-import type { Told } from "#cri";
+import type { MessageOf } from "#cri";
 import type { GrpcMethod, GrpcServerMethod } from "#http";
 import { type Message, protobufCodec } from "#schema";
 
@@ -14,7 +14,7 @@ export function procedureOf<Q extends Message, R extends Message>(
   path: string,
   request: Q,
   response: R,
-): GrpcProcedurePair<Told<Q>, Told<R>> {
+): GrpcProcedurePair<MessageOf<Q>, MessageOf<R>> {
   const [asked, told] = [
     protobufCodec(request, { style: "proto3" }),
     protobufCodec(response, { style: "proto3" }),
@@ -23,11 +23,11 @@ export function procedureOf<Q extends Message, R extends Message>(
     call: {
       path,
       encode: (one) => asked.encode(one as Parameters<typeof asked.encode>[0]),
-      decode: (bytes) => told.decode(bytes) as Told<R>,
+      decode: (bytes) => told.decode(bytes) as MessageOf<R>,
     },
     serve: {
       path,
-      decode: (bytes) => asked.decode(bytes) as Told<Q>,
+      decode: (bytes) => asked.decode(bytes) as MessageOf<Q>,
       encode: (one) => told.encode(one as Parameters<typeof told.encode>[0]),
     },
   };

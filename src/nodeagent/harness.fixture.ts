@@ -45,7 +45,7 @@ export interface HarnessOptions {
   readonly settings?: Partial<SyncContext["settings"]>;
   /** Parts of the agent that replace the fakes. */
   readonly parts?: Partial<Pick<SyncContext, "resize" | "contributors" | "cgroups">>;
-  readonly tally?: PodMetrics;
+  readonly podMetrics?: PodMetrics;
   /** Called whenever the volumes of a pod are refreshed. */
   readonly onRefresh?: (uid: string) => void;
   /** Called when the cgroups of a pod are released. */
@@ -133,7 +133,7 @@ export function harness(options: HarnessOptions = {}): Harness {
     runtime,
     cache,
     events: recorder,
-    ...(options.tally && { tally: options.tally }),
+    ...(options.podMetrics && { podMetrics: options.podMetrics }),
     images: images({
       runtime,
       clock,
@@ -190,7 +190,7 @@ export function harness(options: HarnessOptions = {}): Harness {
       if (name === "missing") throw new Error(`RuntimeClass "${name}" not found`);
       return name === "rc1" ? "runc" : name;
     },
-    networkTrouble: () => undefined,
+    networkError: () => undefined,
     ...options.parts,
   };
   const writer: StatusWriter = {
@@ -215,7 +215,7 @@ export function harness(options: HarnessOptions = {}): Harness {
     writer,
     mirrorOf: () => undefined,
     syncMilliseconds: 60_000,
-    ...(options.tally && { tally: options.tally }),
+    ...(options.podMetrics && { podMetrics: options.podMetrics }),
   });
   const held = new Map<string, Pod>();
   let version = 0;

@@ -6,12 +6,12 @@ import { restoredPod } from "./containers/restored-pod.ts";
 import { isDeleted, isFinished, isStatic, referenceTo, uidOf } from "./pod.ts";
 import { registryOf } from "./registry.ts";
 import type { PodEvictor, PodRegistry, WorkingPod } from "./interfaces.ts";
-import { freshMemory } from "./sync/context.ts";
+import { newPodMemory } from "./sync/context.ts";
 import { type Admission, admitPod, rejectedBefore } from "./worker/admission.ts";
 import { type PodEntry, type PodWorkersOptions, isCleared, isOrphaned, podOf } from "./worker/entry.ts";
 import { killTimeoutSeconds } from "./worker/kill-timeout.ts";
 import { podStatuses } from "./worker/pod-status.ts";
-import { type WorkerState, begin, graceOf } from "./worker/state.ts";
+import { type WorkerState, initialState, graceOf } from "./worker/state.ts";
 import { syncAction } from "./worker/sync-action.ts";
 import { termination } from "./worker/termination.ts";
 import { type Done, worker } from "./worker/worker.ts";
@@ -44,7 +44,7 @@ const graceExceeded = [
 ] as const;
 
 export function podWorkers(options: PodWorkersOptions): PodWorkers {
-  const { context, writer, tally } = options;
+  const { context, writer, podMetrics } = options;
   const { clock, log, cache, dialect } = context;
   const entries = new Map<string, PodEntry>();
   const statuses = podStatuses(options);
@@ -54,19 +54,19 @@ export function podWorkers(options: PodWorkersOptions): PodWorkers {
   function add({ state, status, ran }: Admission): void {
     const entry: PodEntry = {
       worker: worker(state, { clock, log, act: (current, signal) => measured(entry, current, signal) }),
-      memory: freshMemory(),
+      memory: newPodMemory(),
       status,
       outcome: "none yet",
       refreshedAt: ran ? -Infinity : clock.now(),
       holdMilliseconds: 0,
     };
     entries.set(uidOf(state.pod), entry);
-    tally?.added(state.pod);
+    podMetrics?.added(state.pod);
     entry.worker.wake();
   }
 
   async function measured(entry: PodEntry, state: WorkerState, signal: AbortSignal): Promise<Done> {
-    const done = tally?.acting(uidOf(state.pod), state.at);
+    const done = podMetrics?.acting(uidOf(state.pod), state.at);
     try {
       return await act(entry, state, signal);
     } finally {
@@ -92,11 +92,11 @@ export function podWorkers(options: PodWorkersOptions): PodWorkers {
     const state = entry.worker.state();
     entries.delete(uidOf(state.pod));
     writer?.forget(uidOf(state.pod));
-    tally?.forgotten(uidOf(state.pod));
+    podMetrics?.forgotten(uidOf(state.pod));
     void entry.worker.close();
-    options.onGone?.(state.pod);
+    options.onRemoved?.(state.pod);
     if (state.at === "syncing" || !state.restartWith) return;
-    tally?.restarted(state.restartWith);
+    podMetrics?.restarted(state.restartWith);
     set(state.restartWith);
   }
 
@@ -105,7 +105,7 @@ export function podWorkers(options: PodWorkersOptions): PodWorkers {
     if (!entry) {
       const before = cache.has(uidOf(pod)) ? undefined : rejectedBefore(pod);
       const isEnding = isDeleted(pod) || isFinished(pod);
-      add(before ?? (isEnding ? { state: begin(pod) } : admitPod(options, entries, pod)));
+      add(before ?? (isEnding ? { state: initialState(pod) } : admitPod(options, entries, pod)));
       return;
     }
     const quiet = !matters(podOf(entry), pod);
@@ -130,7 +130,7 @@ export function podWorkers(options: PodWorkersOptions): PodWorkers {
         return;
       }
       if (!sourcesReady || (observed.sandboxes.length === 0 && observed.containers.length === 0)) return;
-      tally?.orphan();
+      podMetrics?.orphan();
       log.info("killing orphaned pod", {
         pod: `${observed.namespace}/${observed.name}`,
         uid: observed.uid,

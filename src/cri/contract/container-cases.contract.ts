@@ -206,18 +206,18 @@ export function containerCases(world: ContractWorld): readonly ContractCase[] {
     [
       "missing containers and sandboxes are not found",
       async () => {
-        const nobody = "0".repeat(64);
-        await assert.rejects(world.runtime().containerStatus(nobody), isNotFound);
-        await assert.rejects(world.runtime().podSandboxStatus(nobody), isNotFound);
-        await assert.rejects(world.runtime().startContainer(nobody), isNotFound);
+        const missingId = "0".repeat(64);
+        await assert.rejects(world.runtime().containerStatus(missingId), isNotFound);
+        await assert.rejects(world.runtime().podSandboxStatus(missingId), isNotFound);
+        await assert.rejects(world.runtime().startContainer(missingId), isNotFound);
         await assert.rejects(
-          world.runtime().createContainer(nobody, containerConfig("true"), sandboxConfig()),
+          world.runtime().createContainer(missingId, containerConfig("true"), sandboxConfig()),
           isNotFound,
         );
-        await world.runtime().stopPodSandbox(nobody);
-        await world.runtime().removePodSandbox(nobody);
-        await world.runtime().stopContainer(nobody, 1);
-        await world.runtime().removeContainer(nobody);
+        await world.runtime().stopPodSandbox(missingId);
+        await world.runtime().removePodSandbox(missingId);
+        await world.runtime().stopContainer(missingId, 1);
+        await world.runtime().removeContainer(missingId);
       },
     ],
     [

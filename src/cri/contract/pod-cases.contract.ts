@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { GrpcError } from "#http";
 import { namespaceMode } from "../messages/common.ts";
 import { containerState } from "../messages/container.ts";
-import { millisecondsOf } from "../messages/language.ts";
+import { millisecondsOf } from "../messages/declarations.ts";
 import { sandboxState } from "../messages/sandbox.ts";
 import { type ContainerRuntime, isNotFound } from "../runtime.ts";
 import { type ContractCase, type ContractWorld, failsWith } from "./world.fixture.ts";

@@ -5,7 +5,7 @@ import { type Clock, systemClock } from "#base";
 import { GrpcError } from "#http";
 import type { ContainerFilter } from "../messages/container.ts";
 import { containerState } from "../messages/container.ts";
-import { nanosecondsOf } from "../messages/language.ts";
+import { nanosecondsOf } from "../messages/declarations.ts";
 import { type RuntimeCondition, containerEventType } from "../messages/runtime.ts";
 import { namespaceMode } from "../messages/common.ts";
 import { type ContainerRuntime, ExecTimeout } from "../runtime.ts";
@@ -27,7 +27,7 @@ import {
   isRunning,
   sandboxStatusView,
   sandboxView,
-} from "./things.ts";
+} from "./objects.ts";
 
 export interface FakeRuntimeOptions {
   readonly clock?: Clock;
@@ -80,14 +80,14 @@ export function fakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime {
   const faults = new Faults();
   const events = new Events();
   const calls: RecordedCall[] = [];
-  let made = 0;
+  let created = 0;
   const asImage = (image: string | FakeImage): FakeImage =>
     typeof image === "string" ? { name: image } : image;
   for (const image of options.images ?? []) images.add(asImage(image));
   for (const image of options.offered ?? []) images.offer(asImage(image));
 
   const now = (): bigint => nanosecondsOf(clock.now());
-  const newId = (kind: string): string => createHash("sha256").update(`${kind} ${++made}`).digest("hex");
+  const newId = (kind: string): string => createHash("sha256").update(`${kind} ${++created}`).digest("hex");
   const called = async (
     method: string,
     request: Readonly<Record<string, unknown>>,
@@ -109,7 +109,7 @@ export function fakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime {
   };
   const inSandbox = (id: string): HeldContainer[] =>
     [...containers.values()].filter((held) => held.sandbox.id === id);
-  const tell = (type: number, sandbox: HeldSandbox, id: string): void => {
+  const emit = (type: number, sandbox: HeldSandbox, id: string): void => {
     if (options.events === false) return;
     events.emit({
       containerId: id,
@@ -126,7 +126,7 @@ export function fakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime {
     held.log.close();
     Object.assign(held, { state: containerState.exited, exitCode, reason, message, finishedAt: now() });
     held.process?.exit(exitCode);
-    tell(containerEventType.stopped, held.sandbox, held.id);
+    emit(containerEventType.stopped, held.sandbox, held.id);
   };
   const end = (
     held: HeldContainer,
@@ -139,13 +139,13 @@ export function fakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime {
     end(held, 137);
     held.log.close();
     containers.delete(held.id);
-    tell(containerEventType.deleted, held.sandbox, held.id);
+    emit(containerEventType.deleted, held.sandbox, held.id);
   };
   const stopSandbox = (held: HeldSandbox): void => {
     for (const container of inSandbox(held.id)) end(container, 137);
     if (held.ready) {
       held.ready = false;
-      tell(containerEventType.stopped, held, held.id);
+      emit(containerEventType.stopped, held, held.id);
     }
   };
   const processFor = (
@@ -177,7 +177,7 @@ export function fakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime {
       { type: "RuntimeReady", status: true, reason: "", message: "" },
       { type: "NetworkReady", status: true, reason: "", message: "" },
     ],
-    streamUrl: (kind) => `http://127.0.0.1:1/${kind}/${++made}`,
+    streamUrl: (kind) => `http://127.0.0.1:1/${kind}/${++created}`,
     end: (containerId, exitCode, reason) => end(containerOf(containerId), exitCode, reason),
     breakSandbox: (sandboxId) => stopSandbox(sandboxOf(sandboxId)),
     logLines: (containerId) => containerOf(containerId).log.lines,
@@ -218,12 +218,12 @@ export function fakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime {
         config: structuredClone(config),
         runtimeHandler,
         createdAt: now(),
-        ip: onNode ? "" : `10.88.${made >> 8}.${made & 255}`,
+        ip: onNode ? "" : `10.88.${created >> 8}.${created & 255}`,
         ready: true,
       };
       sandboxes.set(held.id, held);
-      tell(containerEventType.created, held, held.id);
-      tell(containerEventType.started, held, held.id);
+      emit(containerEventType.created, held, held.id);
+      emit(containerEventType.started, held, held.id);
       return held.id;
     },
     stopPodSandbox: async (podSandboxId, signal) => {
@@ -238,7 +238,7 @@ export function fakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime {
       stopSandbox(held);
       for (const container of inSandbox(held.id)) removeContainer(container);
       sandboxes.delete(held.id);
-      tell(containerEventType.deleted, held, held.id);
+      emit(containerEventType.deleted, held, held.id);
     },
     podSandboxStatus: async (podSandboxId, signal) => {
       await called("PodSandboxStatus", { podSandboxId }, signal);
@@ -304,7 +304,7 @@ export function fakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime {
         process: undefined,
       };
       containers.set(held.id, held);
-      tell(containerEventType.created, sandbox, held.id);
+      emit(containerEventType.created, sandbox, held.id);
       return held.id;
     },
     startContainer: async (containerId, signal) => {
@@ -326,7 +326,7 @@ export function fakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime {
       held.process = processFor(held, argv, program ?? shell, (stream, text) => held.log.write(stream, text));
       Object.assign(held, { state: containerState.running, startedAt: now() });
       void held.process.ended.then((code) => end(held, code));
-      tell(containerEventType.started, held.sandbox, held.id);
+      emit(containerEventType.started, held.sandbox, held.id);
     },
     stopContainer: async (containerId, graceSeconds, signal) => {
       await called("StopContainer", { containerId, timeout: graceSeconds }, signal);
@@ -385,8 +385,8 @@ export function fakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime {
           "UNKNOWN",
           `failed to exec in container: OCI runtime exec failed: exec: ${JSON.stringify(command[0])}: executable file not found in $PATH: unknown`,
         );
-      const said = { stdout: "", stderr: "" };
-      const process = processFor(held, command, shell, (stream, text) => (said[stream] += text));
+      const output = { stdout: "", stderr: "" };
+      const process = processFor(held, command, shell, (stream, text) => (output[stream] += text));
       void held.process?.ended.then(() => process.exit(137));
       const stop = new AbortController();
       const late =
@@ -399,7 +399,7 @@ export function fakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime {
       );
       process.exit(137);
       if (outcome === "late") throw new ExecTimeout(command, timeoutSeconds);
-      return { stdout: Buffer.from(said.stdout), stderr: Buffer.from(said.stderr), exitCode: outcome };
+      return { stdout: Buffer.from(output.stdout), stderr: Buffer.from(output.stderr), exitCode: outcome };
     },
     exec: async (request, signal) => {
       await called("Exec", request, signal);

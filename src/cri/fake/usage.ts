@@ -1,6 +1,6 @@
 // Stats of the fake runtime's sandboxes and containers: made up, but growing over time.
 import type { ContainerStats, PodSandboxStats } from "../messages/stats.ts";
-import type { HeldContainer, HeldSandbox } from "./things.ts";
+import type { HeldContainer, HeldSandbox } from "./objects.ts";
 
 const memoryBytes = 1 << 20;
 

@@ -4,7 +4,7 @@ import { type Message, protobufCodec } from "#schema";
 import * as c from "../messages/container.ts";
 import { CreateContainerRequest } from "../messages/creation.ts";
 import * as i from "../messages/image.ts";
-import type { Told } from "../messages/language.ts";
+import type { MessageOf } from "../messages/declarations.ts";
 import * as r from "../messages/runtime.ts";
 import * as s from "../messages/sandbox.ts";
 import * as t from "../messages/stats.ts";
@@ -21,7 +21,7 @@ const method =
     name: string,
     request: Q,
     response: R,
-  ): CriMethod<Told<Q>, Told<R>> => {
+  ): CriMethod<MessageOf<Q>, MessageOf<R>> => {
     const [encoder, decoder] = [
       protobufCodec(request, { style: "proto3" }),
       protobufCodec(response, { style: "proto3" }),
@@ -32,7 +32,7 @@ const method =
       response,
       path: `/runtime.v1.${service}/${name}`,
       encode: (message) => encoder.encode(message as Parameters<typeof encoder.encode>[0]),
-      decode: (bytes) => decoder.decode(bytes) as Told<R>,
+      decode: (bytes) => decoder.decode(bytes) as MessageOf<R>,
     };
   };
 const runtime = method("RuntimeService");

@@ -16,12 +16,12 @@ export interface GrpcRuntimeOptions {
   readonly maxMessageBytes?: number;
 }
 
-interface Manner {
+interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   /** Milliseconds, or "none": pulling an image may take any time. */
   readonly limit?: number | "none";
   /** The call is read-only and may be repeated. */
-  readonly question?: boolean;
+  readonly readOnly?: boolean;
 }
 
 /** Creates a runtime client. It connects on the first call. */
@@ -46,16 +46,16 @@ export function grpcRuntime(options: GrpcRuntimeOptions): ContainerRuntime {
     <Q, R>(
       method: CriMethod<Q, R>,
       request: Q,
-      { signal, limit = timeout, question = false }: Manner = {},
+      { signal, limit = timeout, readOnly = false }: CallOptions = {},
     ): Promise<R> =>
       channel.unary(method, request, {
-        repeatable: question,
+        repeatable: readOnly,
         ...(signal && { signal }),
         ...(limit !== "none" && { deadlineMilliseconds: limit }),
       });
   const call = over(containers);
   const imageCall = over(images);
-  const ask = { question: true } as const;
+  const ask = { readOnly: true } as const;
 
   return {
     version: (signal) => call(calls.version, { version: "0.1.0" }, { ...ask, signal }),
@@ -72,14 +72,15 @@ export function grpcRuntime(options: GrpcRuntimeOptions): ContainerRuntime {
         { config, runtimeHandler },
         { signal, limit: 2 * timeout },
       );
-      return given(
+      return required(
         podSandboxId,
         `no id came back for the sandbox of ${config.metadata?.namespace}/${config.metadata?.name}`,
       );
     },
-    stopPodSandbox: (podSandboxId, signal) => gone(call(calls.stopPodSandbox, { podSandboxId }, { signal })),
+    stopPodSandbox: (podSandboxId, signal) =>
+      ignoreNotFound(call(calls.stopPodSandbox, { podSandboxId }, { signal })),
     removePodSandbox: (podSandboxId, signal) =>
-      gone(call(calls.removePodSandbox, { podSandboxId }, { signal })),
+      ignoreNotFound(call(calls.removePodSandbox, { podSandboxId }, { signal })),
     podSandboxStatus: async (podSandboxId, signal) => {
       const { status, containersStatuses, timestamp } = await call(
         calls.podSandboxStatus,
@@ -87,7 +88,7 @@ export function grpcRuntime(options: GrpcRuntimeOptions): ContainerRuntime {
         { ...ask, signal },
       );
       return {
-        status: given(status, `no status came back for sandbox ${podSandboxId}`),
+        status: required(status, `no status came back for sandbox ${podSandboxId}`),
         containers: containersStatuses,
         timestamp,
       };
@@ -101,22 +102,23 @@ export function grpcRuntime(options: GrpcRuntimeOptions): ContainerRuntime {
         { podSandboxId, config, sandboxConfig },
         { signal },
       );
-      return given(containerId, `no id came back for container ${config.metadata?.name}`);
+      return required(containerId, `no id came back for container ${config.metadata?.name}`);
     },
     startContainer: async (containerId, signal) =>
       void (await call(calls.startContainer, { containerId }, { signal })),
     stopContainer: (containerId, graceSeconds, signal) =>
-      gone(
+      ignoreNotFound(
         call(
           calls.stopContainer,
           { containerId, timeout: graceSeconds },
           { signal, limit: timeout + graceSeconds * 1000 },
         ),
       ),
-    removeContainer: (containerId, signal) => gone(call(calls.removeContainer, { containerId }, { signal })),
+    removeContainer: (containerId, signal) =>
+      ignoreNotFound(call(calls.removeContainer, { containerId }, { signal })),
     containerStatus: async (containerId, signal) => {
       const { status } = await call(calls.containerStatus, { containerId }, { ...ask, signal });
-      return { status: given(status, `no status came back for container ${containerId}`) };
+      return { status: required(status, `no status came back for container ${containerId}`) };
     },
     listContainers: async (filter, signal) =>
       (await call(calls.listContainers, { filter }, { ...ask, signal })).containers,
@@ -148,24 +150,24 @@ export function grpcRuntime(options: GrpcRuntimeOptions): ContainerRuntime {
       }
     },
     exec: async (request, signal) =>
-      given((await call(calls.exec, request, { signal })).url, "no address came back to run a program at"),
+      required((await call(calls.exec, request, { signal })).url, "no address came back to run a program at"),
     attach: async (request, signal) =>
-      given((await call(calls.attach, request, { signal })).url, "no address came back to attach at"),
+      required((await call(calls.attach, request, { signal })).url, "no address came back to attach at"),
     portForward: async (podSandboxId, ports, signal) =>
-      given(
+      required(
         (await call(calls.portForward, { podSandboxId, port: [...ports] }, { signal })).url,
         "no address came back to forward ports at",
       ),
 
     containerStats: async (containerId, signal) =>
-      given(
+      required(
         (await call(calls.containerStats, { containerId }, { ...ask, signal })).stats,
         `no figures came back for container ${containerId}`,
       ),
     listContainerStats: async (filter, signal) =>
       (await call(calls.listContainerStats, { filter }, { ...ask, signal, limit: 2 * timeout })).stats,
     podSandboxStats: async (podSandboxId, signal) =>
-      given(
+      required(
         (await call(calls.podSandboxStats, { podSandboxId }, { ...ask, signal })).stats,
         `no figures came back for sandbox ${podSandboxId}`,
       ),
@@ -189,9 +191,9 @@ export function grpcRuntime(options: GrpcRuntimeOptions): ContainerRuntime {
         { image, auth, sandboxConfig },
         { signal, limit: "none" },
       );
-      return given(imageRef, `no id came back for image ${image.image}`);
+      return required(imageRef, `no id came back for image ${image.image}`);
     },
-    removeImage: (image, signal) => gone(imageCall(calls.removeImage, { image }, { signal })),
+    removeImage: (image, signal) => ignoreNotFound(imageCall(calls.removeImage, { image }, { signal })),
     imageFsInfo: async (signal) =>
       (await imageCall(calls.imageFsInfo, {}, { ...ask, signal, limit: 2 * timeout })).imageFilesystems,
 
@@ -206,7 +208,7 @@ export function grpcRuntime(options: GrpcRuntimeOptions): ContainerRuntime {
  * Ignores "not found" errors: some runtimes return them when stopping or removing a missing object, others do
  * not.
  */
-async function gone(ending: Promise<unknown>): Promise<void> {
+async function ignoreNotFound(ending: Promise<unknown>): Promise<void> {
   try {
     await ending;
   } catch (error) {
@@ -214,7 +216,7 @@ async function gone(ending: Promise<unknown>): Promise<void> {
   }
 }
 
-function given<T>(value: T | undefined, otherwise: string): T {
+function required<T>(value: T | undefined, otherwise: string): T {
   if (value === undefined || value === "") throw new GrpcError("INTERNAL", otherwise);
   return value;
 }

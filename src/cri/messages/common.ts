@@ -1,6 +1,6 @@
 // Types shared by several CRI messages.
 import { bool, int32, int64, list, map, optional, string, uint32, uint64 } from "#schema";
-import { type Told, choice, message } from "./language.ts";
+import { type MessageOf, optionalEnum, message } from "./declarations.ts";
 
 /** Values of the CRI enum NamespaceMode. */
 export const namespaceMode = { pod: 0, container: 1, node: 2, target: 3 } as const;
@@ -22,23 +22,23 @@ export const IDMapping = message("IDMapping", "A span of user or group ids insid
   length: optional(3, uint32, "How many."),
 });
 export const UserNamespace = message("UserNamespace", "The user namespace of a pod.", {
-  mode: choice(1, namespaceModes, "Whose it is."),
+  mode: optionalEnum(1, namespaceModes, "Whose it is."),
   uids: optional(2, list(IDMapping), "User ids."),
   gids: optional(3, list(IDMapping), "Group ids."),
 });
-export type UserNamespace = Told<typeof UserNamespace>;
+export type UserNamespace = MessageOf<typeof UserNamespace>;
 export const NamespaceOption = message(
   "NamespaceOption",
   "Whose namespaces a sandbox or container lives in.",
   {
-    network: choice(1, namespaceModes, "The network's."),
-    pid: choice(2, namespaceModes, "The processes'."),
-    ipc: choice(3, namespaceModes, "The shared memory's."),
+    network: optionalEnum(1, namespaceModes, "The network's."),
+    pid: optionalEnum(2, namespaceModes, "The processes'."),
+    ipc: optionalEnum(3, namespaceModes, "The shared memory's."),
     targetId: optional(4, string, "The container whose processes are shared, for TARGET."),
     usernsOptions: optional(5, UserNamespace, "The users'."),
   },
 );
-export type NamespaceOption = Told<typeof NamespaceOption>;
+export type NamespaceOption = MessageOf<typeof NamespaceOption>;
 
 export const SELinuxOption = message("SELinuxOption", "A label of that security system.", {
   user: optional(1, string, "User part."),
@@ -47,10 +47,10 @@ export const SELinuxOption = message("SELinuxOption", "A label of that security 
   level: optional(4, string, "Level part."),
 });
 export const SecurityProfile = message("SecurityProfile", "A system call or access profile.", {
-  profileType: choice(1, ["RuntimeDefault", "Unconfined", "Localhost"], "Where it comes from."),
+  profileType: optionalEnum(1, ["RuntimeDefault", "Unconfined", "Localhost"], "Where it comes from."),
   localhostRef: optional(2, string, "Its name or path on the node, for Localhost."),
 });
-export type SecurityProfile = Told<typeof SecurityProfile>;
+export type SecurityProfile = MessageOf<typeof SecurityProfile>;
 
 export const HugepageLimit = message("HugepageLimit", "How much of one page size may be used.", {
   pageSize: optional(1, string, "The size, as `2MB`."),
@@ -68,7 +68,7 @@ export const LinuxContainerResources = message("LinuxContainerResources", "What 
   unified: optional(9, map(string), "Settings of the second control group version, by file."),
   memorySwapLimitInBytes: optional(10, int64, "Memory and swap together."),
 });
-export type LinuxContainerResources = Told<typeof LinuxContainerResources>;
+export type LinuxContainerResources = MessageOf<typeof LinuxContainerResources>;
 
 export const DNSConfig = message("DNSConfig", "What goes into resolv.conf.", {
   servers: optional(1, list(string), "Name servers."),
@@ -76,18 +76,18 @@ export const DNSConfig = message("DNSConfig", "What goes into resolv.conf.", {
   options: optional(3, list(string), "Resolver options."),
 });
 export const PortMapping = message("PortMapping", "A port of the node that leads into the sandbox.", {
-  protocol: choice(1, ["TCP", "UDP", "SCTP"], "The protocol."),
+  protocol: optionalEnum(1, ["TCP", "UDP", "SCTP"], "The protocol."),
   containerPort: optional(2, int32, "The port inside."),
   hostPort: optional(3, int32, "The port of the node."),
   hostIp: optional(4, string, "The address of the node; all when empty."),
 });
-export type PortMapping = Told<typeof PortMapping>;
+export type PortMapping = MessageOf<typeof PortMapping>;
 export const Mount = message("Mount", "Something of the host inside a container.", {
   containerPath: optional(1, string, "Where it appears."),
   hostPath: optional(2, string, "What it is."),
   readonly: optional(3, bool, "Whether it cannot be written."),
   selinuxRelabel: optional(4, bool, "Whether it gets the container's label."),
-  propagation: choice(
+  propagation: optionalEnum(
     5,
     ["PROPAGATION_PRIVATE", "PROPAGATION_HOST_TO_CONTAINER", "PROPAGATION_BIDIRECTIONAL"],
     "Whether later mounts pass through.",
@@ -95,7 +95,7 @@ export const Mount = message("Mount", "Something of the host inside a container.
   uidMappings: optional(6, list(IDMapping), "User ids."),
   gidMappings: optional(7, list(IDMapping), "Group ids."),
 });
-export type Mount = Told<typeof Mount>;
+export type Mount = MessageOf<typeof Mount>;
 
 export const KeyValue = message("KeyValue", "One variable of the environment.", {
   key: optional(1, string, "Its name."),
@@ -105,4 +105,4 @@ export const ImageSpec = message("ImageSpec", "Which image.", {
   image: optional(1, string, "Its name, digest or id."),
   annotations: optional(2, map(string), "What the runtime is told besides."),
 });
-export type ImageSpec = Told<typeof ImageSpec>;
+export type ImageSpec = MessageOf<typeof ImageSpec>;

@@ -10,7 +10,7 @@ import {
   SELinuxOption,
   SecurityProfile,
 } from "./common.ts";
-import { type Told, message, nanoseconds, toldChoice } from "./language.ts";
+import { type MessageOf, message, nanoseconds, requiredEnum } from "./declarations.ts";
 
 export const containerState = { created: 0, running: 1, exited: 2, unknown: 3 } as const;
 const containerStates = ["CONTAINER_CREATED", "CONTAINER_RUNNING", "CONTAINER_EXITED", "CONTAINER_UNKNOWN"];
@@ -42,7 +42,7 @@ export const LinuxContainerSecurityContext = message(
     apparmor: optional(16, SecurityProfile, "Access profile."),
   },
 );
-export type LinuxContainerSecurityContext = Told<typeof LinuxContainerSecurityContext>;
+export type LinuxContainerSecurityContext = MessageOf<typeof LinuxContainerSecurityContext>;
 const LinuxContainerConfig = message("LinuxContainerConfig", "What is particular to Linux.", {
   resources: optional(1, LinuxContainerResources, "What it may use."),
   securityContext: optional(2, LinuxContainerSecurityContext, "Security."),
@@ -51,13 +51,13 @@ export const ContainerMetadata = message("ContainerMetadata", "What makes a cont
   name: optional(1, string, "Its name in the pod."),
   attempt: optional(2, uint32, "The how manyth container of that name."),
 });
-export type ContainerMetadata = Told<typeof ContainerMetadata>;
+export type ContainerMetadata = MessageOf<typeof ContainerMetadata>;
 export const Device = message("Device", "A device of the host.", {
   containerPath: optional(1, string, "Where it appears."),
   hostPath: optional(2, string, "What it is."),
   permissions: optional(3, string, "r, w, m."),
 });
-export type Device = Told<typeof Device>;
+export type Device = MessageOf<typeof Device>;
 const CDIDevice = message("CDIDevice", "A device by its vendor's name.", {
   name: optional(1, string, "The name."),
 });
@@ -79,7 +79,7 @@ export const ContainerConfig = message("ContainerConfig", "What a container shal
   linux: optional(15, LinuxContainerConfig, "What is particular to Linux."),
   cdiDevices: optional(17, list(CDIDevice), "Devices by their vendors' names."),
 });
-export type ContainerConfig = Told<typeof ContainerConfig>;
+export type ContainerConfig = MessageOf<typeof ContainerConfig>;
 
 const ContainerResources = message("ContainerResources", "What a container may use.", {
   linux: optional(1, LinuxContainerResources, "On Linux."),
@@ -87,7 +87,7 @@ const ContainerResources = message("ContainerResources", "What a container may u
 export const ContainerStatus = message("ContainerStatus", "How a container is.", {
   id: required(1, string, "Its id."),
   metadata: optional(2, ContainerMetadata, "Its name."),
-  state: toldChoice(3, containerStates, "Where it is in its life."),
+  state: requiredEnum(3, containerStates, "Where it is in its life."),
   createdAt: required(4, nanoseconds, "When it was made."),
   startedAt: required(5, nanoseconds, "When it was started."),
   finishedAt: required(6, nanoseconds, "When it ended."),
@@ -102,7 +102,7 @@ export const ContainerStatus = message("ContainerStatus", "How a container is.",
   logPath: required(15, string, "The file of its log."),
   resources: optional(16, ContainerResources, "What it may use."),
 });
-export type ContainerStatus = Told<typeof ContainerStatus>;
+export type ContainerStatus = MessageOf<typeof ContainerStatus>;
 
 const containerIdOnly = { containerId: optional(1, string, "Which.") };
 const verbose = optional(2, bool, "Whether to tell what is particular to the runtime.");
@@ -166,7 +166,7 @@ export const ContainerFilter = message("ContainerFilter", "Which containers.", {
   podSandboxId: optional(3, string, "In this sandbox."),
   labelSelector: optional(4, map(string), "With all these labels."),
 });
-export type ContainerFilter = Told<typeof ContainerFilter>;
+export type ContainerFilter = MessageOf<typeof ContainerFilter>;
 export const ListContainersRequest = message("ListContainersRequest", "Asks for containers.", {
   filter: optional(1, ContainerFilter, "Which."),
 });
@@ -176,12 +176,12 @@ export const Container = message("Container", "A container in a list.", {
   metadata: optional(3, ContainerMetadata, "Its name."),
   image: optional(4, ImageSpec, "Its image as it was asked for."),
   imageRef: required(5, string, "Its image as it was found."),
-  state: toldChoice(6, containerStates, "Where it is in its life."),
+  state: requiredEnum(6, containerStates, "Where it is in its life."),
   createdAt: required(7, nanoseconds, "When it was made."),
   labels: required(8, map(string), "To find it by."),
   annotations: required(9, map(string), "Kept with it."),
 });
-export type Container = Told<typeof Container>;
+export type Container = MessageOf<typeof Container>;
 export const ListContainersResponse = message("ListContainersResponse", "Containers.", {
   containers: required(1, list(Container), "In no order."),
 });
@@ -196,7 +196,7 @@ export const ExecSyncResponse = message("ExecSyncResponse", "What the program di
   stderr: required(2, rawBytes, "What it complained about."),
   exitCode: required(3, int32, "What it ended with."),
 });
-export type ExecSyncResponse = Told<typeof ExecSyncResponse>;
+export type ExecSyncResponse = MessageOf<typeof ExecSyncResponse>;
 export const ExecRequest = message("ExecRequest", "Asks for a way to a new program in a container.", {
   ...containerIdOnly,
   cmd: optional(2, list(string), "The program and its arguments."),
@@ -205,7 +205,7 @@ export const ExecRequest = message("ExecRequest", "Asks for a way to a new progr
   stdout: optional(5, bool, "With its output."),
   stderr: optional(6, bool, "With its complaints; not together with a terminal."),
 });
-export type ExecRequest = Told<typeof ExecRequest>;
+export type ExecRequest = MessageOf<typeof ExecRequest>;
 export const AttachRequest = message("AttachRequest", "Asks for a way to the program of a container.", {
   ...containerIdOnly,
   stdin: optional(2, bool, "With its input."),
@@ -213,7 +213,7 @@ export const AttachRequest = message("AttachRequest", "Asks for a way to the pro
   stdout: optional(4, bool, "With its output."),
   stderr: optional(5, bool, "With its complaints; not together with a terminal."),
 });
-export type AttachRequest = Told<typeof AttachRequest>;
+export type AttachRequest = MessageOf<typeof AttachRequest>;
 /** The response of Exec, Attach and PortForward. */
 export const StreamingResponse = message("StreamingResponse", "A way to a stream.", {
   url: required(1, string, "Where to connect."),

@@ -1,7 +1,7 @@
 // CreateContainer, which takes the configurations of both container and sandbox.
 import { optional, string } from "#schema";
 import { ContainerConfig } from "./container.ts";
-import { message } from "./language.ts";
+import { message } from "./declarations.ts";
 import { PodSandboxConfig } from "./sandbox.ts";
 
 export const CreateContainerRequest = message("CreateContainerRequest", "Makes a container.", {

@@ -1,7 +1,7 @@
 // CRI messages for images.
 import { bool, list, map, optional, required, string, uint64 } from "#schema";
 import { ImageSpec, Int64Value, UInt64Value } from "./common.ts";
-import { type Told, message, nanoseconds } from "./language.ts";
+import { type MessageOf, message, nanoseconds } from "./declarations.ts";
 import { PodSandboxConfig } from "./sandbox.ts";
 
 export const Image = message("Image", "An image on the node.", {
@@ -14,7 +14,7 @@ export const Image = message("Image", "An image on the node.", {
   spec: optional(7, ImageSpec, "As it was asked for."),
   pinned: required(8, bool, "Whether it must stay."),
 });
-export type Image = Told<typeof Image>;
+export type Image = MessageOf<typeof Image>;
 
 const ImageFilter = message("ImageFilter", "Which images.", { image: optional(1, ImageSpec, "This one.") });
 export const ListImagesRequest = message("ListImagesRequest", "Asks for images.", {
@@ -39,7 +39,7 @@ export const AuthConfig = message("AuthConfig", "Credentials for a registry.", {
   identityToken: optional(5, string, "To get a token with."),
   registryToken: optional(6, string, "The token itself."),
 });
-export type AuthConfig = Told<typeof AuthConfig>;
+export type AuthConfig = MessageOf<typeof AuthConfig>;
 export const PullImageRequest = message("PullImageRequest", "Brings an image to the node.", {
   image: optional(1, ImageSpec, "Which."),
   auth: optional(2, AuthConfig, "Credentials."),
@@ -62,7 +62,7 @@ export const FilesystemUsage = message("FilesystemUsage", "How full a file syste
   usedBytes: optional(3, UInt64Value, "Bytes in use."),
   inodesUsed: optional(4, UInt64Value, "Inodes in use."),
 });
-export type FilesystemUsage = Told<typeof FilesystemUsage>;
+export type FilesystemUsage = MessageOf<typeof FilesystemUsage>;
 export const ImageFsInfoRequest = message("ImageFsInfoRequest", "Asks where images are kept.", {});
 export const ImageFsInfoResponse = message("ImageFsInfoResponse", "Where images are kept.", {
   imageFilesystems: required(1, list(FilesystemUsage), "The file systems."),

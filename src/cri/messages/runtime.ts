@@ -1,7 +1,7 @@
 // CRI messages for the runtime itself: version, status, configuration and events.
 import { bool, list, map, optional, required, string } from "#schema";
 import { ContainerStatus } from "./container.ts";
-import { type Told, message, nanoseconds, toldChoice } from "./language.ts";
+import { type MessageOf, message, nanoseconds, requiredEnum } from "./declarations.ts";
 import { PodSandboxStatus } from "./sandbox.ts";
 
 export const containerEventType = { created: 0, started: 1, stopped: 2, deleted: 3 } as const;
@@ -15,7 +15,7 @@ export const VersionResponse = message("VersionResponse", "Which runtime this is
   runtimeVersion: required(3, string, "Its version."),
   runtimeApiVersion: required(4, string, "The protocol's version."),
 });
-export type VersionResponse = Told<typeof VersionResponse>;
+export type VersionResponse = MessageOf<typeof VersionResponse>;
 
 const RuntimeCondition = message("RuntimeCondition", "One side of the runtime's state.", {
   type: required(1, string, "Which side."),
@@ -23,7 +23,7 @@ const RuntimeCondition = message("RuntimeCondition", "One side of the runtime's 
   reason: required(3, string, "One word for why."),
   message: required(4, string, "More words."),
 });
-export type RuntimeCondition = Told<typeof RuntimeCondition>;
+export type RuntimeCondition = MessageOf<typeof RuntimeCondition>;
 const RuntimeStatus = message("RuntimeStatus", "The runtime's state.", {
   conditions: required(1, list(RuntimeCondition), "Its sides."),
 });
@@ -41,7 +41,7 @@ const NetworkConfig = message("NetworkConfig", "The network of pods.", {
 export const RuntimeConfig = message("RuntimeConfig", "Settings of the runtime.", {
   networkConfig: optional(1, NetworkConfig, "The network of pods."),
 });
-export type RuntimeConfig = Told<typeof RuntimeConfig>;
+export type RuntimeConfig = MessageOf<typeof RuntimeConfig>;
 export const UpdateRuntimeConfigRequest = message(
   "UpdateRuntimeConfigRequest",
   "Changes the runtime's settings.",
@@ -52,7 +52,7 @@ export const UpdateRuntimeConfigResponse = message("UpdateRuntimeConfigResponse"
 export const GetEventsRequest = message("GetEventsRequest", "Asks to be told what happens.", {});
 export const ContainerEventResponse = message("ContainerEventResponse", "Something happened.", {
   containerId: required(1, string, "To which container or sandbox."),
-  containerEventType: toldChoice(
+  containerEventType: requiredEnum(
     2,
     [
       "CONTAINER_CREATED_EVENT",
@@ -66,4 +66,4 @@ export const ContainerEventResponse = message("ContainerEventResponse", "Somethi
   podSandboxStatus: optional(4, PodSandboxStatus, "How the sandbox is now."),
   containersStatuses: required(5, list(ContainerStatus), "How its containers are now."),
 });
-export type ContainerEventResponse = Told<typeof ContainerEventResponse>;
+export type ContainerEventResponse = MessageOf<typeof ContainerEventResponse>;

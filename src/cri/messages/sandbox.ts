@@ -10,7 +10,7 @@ import {
   SecurityProfile,
 } from "./common.ts";
 import { ContainerStatus } from "./container.ts";
-import { type Told, message, nanoseconds, toldChoice } from "./language.ts";
+import { type MessageOf, message, nanoseconds, requiredEnum } from "./declarations.ts";
 
 export const sandboxState = { ready: 0, notReady: 1 } as const;
 const sandboxStates = ["SANDBOX_READY", "SANDBOX_NOTREADY"];
@@ -21,7 +21,7 @@ export const PodSandboxMetadata = message("PodSandboxMetadata", "What makes a sa
   namespace: optional(3, string, "The pod's namespace."),
   attempt: optional(4, uint32, "The how manyth sandbox of the pod."),
 });
-export type PodSandboxMetadata = Told<typeof PodSandboxMetadata>;
+export type PodSandboxMetadata = MessageOf<typeof PodSandboxMetadata>;
 
 const LinuxSandboxSecurityContext = message(
   "LinuxSandboxSecurityContext",
@@ -56,7 +56,7 @@ export const PodSandboxConfig = message("PodSandboxConfig", "What a sandbox shal
   annotations: optional(7, map(string), "Kept with it."),
   linux: optional(8, LinuxPodSandboxConfig, "What is particular to Linux."),
 });
-export type PodSandboxConfig = Told<typeof PodSandboxConfig>;
+export type PodSandboxConfig = MessageOf<typeof PodSandboxConfig>;
 
 export const RunPodSandboxRequest = message("RunPodSandboxRequest", "Makes and starts a sandbox.", {
   config: optional(1, PodSandboxConfig, "What it shall be."),
@@ -90,7 +90,7 @@ const LinuxPodSandboxStatus = message("LinuxPodSandboxStatus", "What is particul
 export const PodSandboxStatus = message("PodSandboxStatus", "How a sandbox is.", {
   id: required(1, string, "Its id."),
   metadata: optional(2, PodSandboxMetadata, "Its name."),
-  state: toldChoice(3, sandboxStates, "Whether it is ready."),
+  state: requiredEnum(3, sandboxStates, "Whether it is ready."),
   createdAt: required(4, nanoseconds, "When it was made."),
   network: optional(5, PodSandboxNetworkStatus, "Its addresses."),
   linux: optional(6, LinuxPodSandboxStatus, "What is particular to Linux."),
@@ -98,7 +98,7 @@ export const PodSandboxStatus = message("PodSandboxStatus", "How a sandbox is.",
   annotations: required(8, map(string), "Kept with it."),
   runtimeHandler: required(9, string, "The way it is run."),
 });
-export type PodSandboxStatus = Told<typeof PodSandboxStatus>;
+export type PodSandboxStatus = MessageOf<typeof PodSandboxStatus>;
 export const PodSandboxStatusRequest = message("PodSandboxStatusRequest", "Asks how a sandbox is.", {
   podSandboxId: optional(1, string, "Which."),
   verbose: optional(2, bool, "Whether to tell what is particular to the runtime."),
@@ -118,20 +118,20 @@ export const PodSandboxFilter = message("PodSandboxFilter", "Which sandboxes.", 
   state: optional(2, PodSandboxStateValue, "In this state."),
   labelSelector: optional(3, map(string), "With all these labels."),
 });
-export type PodSandboxFilter = Told<typeof PodSandboxFilter>;
+export type PodSandboxFilter = MessageOf<typeof PodSandboxFilter>;
 export const ListPodSandboxRequest = message("ListPodSandboxRequest", "Asks for sandboxes.", {
   filter: optional(1, PodSandboxFilter, "Which."),
 });
 export const PodSandbox = message("PodSandbox", "A sandbox in a list.", {
   id: required(1, string, "Its id."),
   metadata: optional(2, PodSandboxMetadata, "Its name."),
-  state: toldChoice(3, sandboxStates, "Whether it is ready."),
+  state: requiredEnum(3, sandboxStates, "Whether it is ready."),
   createdAt: required(4, nanoseconds, "When it was made."),
   labels: required(5, map(string), "To find it by."),
   annotations: required(6, map(string), "Kept with it."),
   runtimeHandler: required(7, string, "The way it is run."),
 });
-export type PodSandbox = Told<typeof PodSandbox>;
+export type PodSandbox = MessageOf<typeof PodSandbox>;
 export const ListPodSandboxResponse = message("ListPodSandboxResponse", "Sandboxes.", {
   items: required(1, list(PodSandbox), "In no order."),
 });

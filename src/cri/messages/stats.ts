@@ -3,7 +3,7 @@ import { list, map, optional, required, string } from "#schema";
 import { UInt64Value } from "./common.ts";
 import { ContainerMetadata } from "./container.ts";
 import { FilesystemUsage } from "./image.ts";
-import { type Told, message, nanoseconds, toldChoice } from "./language.ts";
+import { type MessageOf, message, nanoseconds, requiredEnum } from "./declarations.ts";
 import { PodSandboxMetadata } from "./sandbox.ts";
 
 const CpuUsage = message("CpuUsage", "Processor time.", {
@@ -32,7 +32,7 @@ export const ContainerStats = message("ContainerStats", "What a container uses."
   memory: optional(3, MemoryUsage, "Memory."),
   writableLayer: optional(4, FilesystemUsage, "Disk it has written."),
 });
-export type ContainerStats = Told<typeof ContainerStats>;
+export type ContainerStats = MessageOf<typeof ContainerStats>;
 export const ContainerStatsRequest = message("ContainerStatsRequest", "Asks what a container uses.", {
   containerId: optional(1, string, "Which."),
 });
@@ -44,7 +44,7 @@ export const ContainerStatsFilter = message("ContainerStatsFilter", "Which conta
   podSandboxId: optional(2, string, "In this sandbox."),
   labelSelector: optional(3, map(string), "With all these labels."),
 });
-export type ContainerStatsFilter = Told<typeof ContainerStatsFilter>;
+export type ContainerStatsFilter = MessageOf<typeof ContainerStatsFilter>;
 export const ListContainerStatsRequest = message("ListContainerStatsRequest", "Asks what containers use.", {
   filter: optional(1, ContainerStatsFilter, "Which."),
 });
@@ -85,7 +85,7 @@ export const PodSandboxStats = message("PodSandboxStats", "What a sandbox uses."
   attributes: optional(1, PodSandboxAttributes, "Which."),
   linux: optional(2, LinuxPodSandboxStats, "On Linux."),
 });
-export type PodSandboxStats = Told<typeof PodSandboxStats>;
+export type PodSandboxStats = MessageOf<typeof PodSandboxStats>;
 export const PodSandboxStatsRequest = message("PodSandboxStatsRequest", "Asks what a sandbox uses.", {
   podSandboxId: optional(1, string, "Which."),
 });
@@ -96,7 +96,7 @@ export const PodSandboxStatsFilter = message("PodSandboxStatsFilter", "Which san
   id: optional(1, string, "With this id."),
   labelSelector: optional(2, map(string), "With all these labels."),
 });
-export type PodSandboxStatsFilter = Told<typeof PodSandboxStatsFilter>;
+export type PodSandboxStatsFilter = MessageOf<typeof PodSandboxStatsFilter>;
 export const ListPodSandboxStatsRequest = message("ListPodSandboxStatsRequest", "Asks what sandboxes use.", {
   filter: optional(1, PodSandboxStatsFilter, "Which."),
 });
@@ -109,7 +109,7 @@ const MetricDescriptor = message("MetricDescriptor", "A metric the runtime offer
   help: required(2, string, "What it means."),
   labelKeys: required(3, list(string), "The names of its labels."),
 });
-export type MetricDescriptor = Told<typeof MetricDescriptor>;
+export type MetricDescriptor = MessageOf<typeof MetricDescriptor>;
 export const ListMetricDescriptorsRequest = message(
   "ListMetricDescriptorsRequest",
   "Asks for the metrics there are.",
@@ -125,7 +125,7 @@ export const ListMetricDescriptorsResponse = message(
 const Metric = message("Metric", "One figure.", {
   name: required(1, string, "Its name."),
   timestamp: required(2, nanoseconds, "When it was looked at."),
-  metricType: toldChoice(3, ["COUNTER", "GAUGE"], "Whether it only grows."),
+  metricType: requiredEnum(3, ["COUNTER", "GAUGE"], "Whether it only grows."),
   labelValues: required(4, list(string), "The values of its labels, in the order of their names."),
   value: optional(5, UInt64Value, "The figure."),
 });
@@ -138,7 +138,7 @@ const PodSandboxMetrics = message("PodSandboxMetrics", "Figures of a sandbox.", 
   metrics: required(2, list(Metric), "The figures."),
   containerMetrics: required(3, list(ContainerMetrics), "Each of its containers."),
 });
-export type PodSandboxMetrics = Told<typeof PodSandboxMetrics>;
+export type PodSandboxMetrics = MessageOf<typeof PodSandboxMetrics>;
 export const ListPodSandboxMetricsRequest = message(
   "ListPodSandboxMetricsRequest",
   "Asks for the figures of all sandboxes.",

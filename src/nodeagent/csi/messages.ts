@@ -1,5 +1,5 @@
 // The messages of the Container Storage Interface that a node needs (csi.v1, service Node).
-import type { Told } from "#cri";
+import type { MessageOf } from "#cri";
 import { apiPackage, bool, int32, int64, list, map, optional, required, string } from "#schema";
 import { procedureOf } from "../grpc-procedure.ts";
 
@@ -18,7 +18,7 @@ const VolumeCapability = message("VolumeCapability", "How a volume is to be used
   mount: optional(2, MountVolume, "With a file system."),
   accessMode: optional(3, AccessMode, "By whom."),
 });
-export type VolumeCapability = Told<typeof VolumeCapability>;
+export type VolumeCapability = MessageOf<typeof VolumeCapability>;
 
 const NodeStageRequest = message("NodeStageVolumeRequest", "Makes a volume ready on the node.", {
   volumeId: required(1, string, "The volume."),
@@ -95,7 +95,7 @@ const NodeInfoResponse = message("NodeGetInfoResponse", "The node as the driver 
   maxVolumesPerNode: optional(2, int64, "How many volumes it takes."),
   accessibleTopology: optional(3, Topology, "Where it is."),
 });
-export type CsiNodeInfo = Told<typeof NodeInfoResponse>;
+export type CsiNodeInfo = MessageOf<typeof NodeInfoResponse>;
 
 /** Numbers of the capabilities of a driver's node service. */
 export const nodeCapability = {

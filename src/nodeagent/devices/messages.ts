@@ -1,5 +1,5 @@
 // The messages between the agent and device plug-ins (v1beta1).
-import type { Told } from "#cri";
+import type { MessageOf } from "#cri";
 import {
   apiPackage,
   bool,
@@ -86,9 +86,9 @@ export const PreferredResponse = message("PreferredAllocationResponse", "The bes
   containerResponses: required(1, list(ContainerPreferredResponse), "By container."),
 });
 
-export type PluginOptions = Told<typeof PluginOptions>;
-export type PluginDevice = Told<typeof PluginDevice>;
-export type ContainerAllocateResponse = Told<typeof ContainerAllocateResponse>;
+export type PluginOptions = MessageOf<typeof PluginOptions>;
+export type PluginDevice = MessageOf<typeof PluginDevice>;
+export type ContainerAllocateResponse = MessageOf<typeof ContainerAllocateResponse>;
 
 const answerCodec = protobufCodec(ContainerAllocateResponse, { style: "proto3" });
 export const allocationBytes = (answer: ContainerAllocateResponse): string =>

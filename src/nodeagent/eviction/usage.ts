@@ -2,7 +2,7 @@
 import type { Pod } from "#api";
 import { podRequests } from "../plan/pod-resources.ts";
 import type { DiskUsage } from "../resources/disk-usage.ts";
-import type { PodFigures } from "../resources/stats.ts";
+import type { PodStats } from "../resources/stats.ts";
 import type { Signal } from "./thresholds.ts";
 
 export interface ContainerUsage {
@@ -29,7 +29,7 @@ export interface MeasuredPod {
 }
 
 export function usageOf(
-  figures: Pick<PodFigures, "usage" | "containers"> & { readonly volumes: PodUsage["volumes"] },
+  figures: Pick<PodStats, "usage" | "containers"> & { readonly volumes: PodUsage["volumes"] },
 ): PodUsage {
   const { usage, containers, volumes } = figures;
   return {

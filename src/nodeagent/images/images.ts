@@ -116,7 +116,7 @@ export function images({
         };
       }
       const key = `${uidOf(pod)}_${written}`;
-      const wait = backOff.remainingSinceNote(key);
+      const wait = backOff.remainingSinceFailure(key);
       if (wait > 0) {
         return {
           present: false,
@@ -148,12 +148,12 @@ export function images({
         signal.throwIfAborted();
         const message = grpcErrorText(error);
         tell("Warning", "Failed", `Failed to pull image ${JSON.stringify(written)}: ${message}`);
-        backOff.note(key, clock.now());
+        backOff.record(key, clock.now());
         return {
           present: false,
           reason: "ErrImagePull",
           message,
-          againMilliseconds: Math.min(settleMilliseconds, backOff.remainingSinceNote(key)),
+          againMilliseconds: Math.min(settleMilliseconds, backOff.remainingSinceFailure(key)),
         };
       }
     },

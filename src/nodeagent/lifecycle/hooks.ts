@@ -4,9 +4,9 @@ import { type Clock, hostAndPort, urlProblem } from "#base";
 import type { ContainerRuntime } from "#cri";
 import { grpcErrorText, errorText } from "../errors.ts";
 import { longNameOf } from "../pod.ts";
-import { type HttpGet, PlainAnswer, headersOf, urlOf } from "../probes/http-get.ts";
-import { portNumber } from "../probes/ask.ts";
-import { getFollowing } from "../probes/redirects.ts";
+import { type HttpGet, PlainHttpResponse, headersOf, urlOf } from "../probes/http-get.ts";
+import { portNumber } from "../probes/run-probe.ts";
+import { getFollowingRedirects } from "../probes/redirects.ts";
 
 export interface HookTarget {
   readonly pod: Pod;
@@ -100,12 +100,15 @@ export function hooks({ clock, runtime, userAgent, asksPlainly, onFallback }: Ho
     };
     const options = { timeoutMilliseconds: longestRequestMilliseconds, signal };
     try {
-      await getFollowing(get, options);
+      await getFollowingRedirects(get, options);
     } catch (error) {
-      if (!(error instanceof PlainAnswer)) throw error;
+      if (!(error instanceof PlainHttpResponse)) throw error;
       // For years hooks were sent without TLS, whatever their scheme. Credentials are not sent over plain
       // HTTP.
-      await getFollowing({ ...get, scheme: "http", headers: withoutCredentials(get.headers) }, options);
+      await getFollowingRedirects(
+        { ...get, scheme: "http", headers: withoutCredentials(get.headers) },
+        options,
+      );
       onFallback?.(pod, new URL(urlOf(get)).host);
     }
   }
@@ -121,7 +124,7 @@ async function byPlainHttp(
   const url = `http://${hostAndPort(at.host, at.port)}/${path}`;
   const problem = urlProblem(url);
   if (problem !== undefined) throw new Error(problem);
-  await getFollowing(
+  await getFollowingRedirects(
     { ...at, scheme: "http", path: url, headers: plainHeaders },
     { timeoutMilliseconds: longestRequestMilliseconds, signal, anyHost: true },
   );

@@ -13,9 +13,9 @@ export interface CpuSettings {
   readonly periodMicroseconds: number;
 }
 
-const leastShares = 2;
-const mostShares = 262_144;
-const leastQuotaMicroseconds = 1000;
+const minShares = 2;
+const maxShares = 262_144;
+const minQuotaMicroseconds = 1000;
 
 const milli = (amount: string | undefined): number =>
   amount === undefined ? 0 : Number(quantityMilliValue(parseQuantity(amount)));
@@ -23,13 +23,13 @@ const whole = (amount: string | undefined): number =>
   amount === undefined ? 0 : Number(quantityValue(parseQuantity(amount)));
 
 export function sharesOf(milliCpu: number): number {
-  if (milliCpu === 0) return leastShares;
-  return Math.min(mostShares, Math.max(leastShares, Math.floor((milliCpu * 1024) / 1000)));
+  if (milliCpu === 0) return minShares;
+  return Math.min(maxShares, Math.max(minShares, Math.floor((milliCpu * 1024) / 1000)));
 }
 
 export function quotaOf(milliCpu: number, periodMicroseconds: number): number {
   if (milliCpu === 0) return 0;
-  return Math.max(leastQuotaMicroseconds, Math.floor((milliCpu * periodMicroseconds) / 1000));
+  return Math.max(minQuotaMicroseconds, Math.floor((milliCpu * periodMicroseconds) / 1000));
 }
 
 /** Converts amounts to CRI resources; a missing CPU request defaults to the limit. */
@@ -106,12 +106,12 @@ export function hugepageLimits(
   container: Container,
   sizes: readonly string[],
 ): { pageSize: string; limit: number }[] {
-  const asked = new Map<string, number>();
+  const requested = new Map<string, number>();
   for (const [name, amount] of Object.entries(container.resources?.limits ?? {})) {
     if (name.startsWith("hugepages-"))
-      asked.set(kernelPageSize(name.slice("hugepages-".length)), whole(amount));
+      requested.set(kernelPageSize(name.slice("hugepages-".length)), whole(amount));
   }
-  return sizes.map((pageSize) => ({ pageSize, limit: asked.get(pageSize) ?? 0 }));
+  return sizes.map((pageSize) => ({ pageSize, limit: requested.get(pageSize) ?? 0 }));
 }
 
 /** Converts a size such as `2Mi` to the notation of the hugetlb cgroup: `2MB`. */

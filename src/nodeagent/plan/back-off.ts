@@ -6,11 +6,11 @@ export interface BackOff {
   /** Milliseconds still to wait, counted from the given time; 0 when the backoff has expired. */
   remaining(key: string, since: number): number;
   /** Milliseconds still to wait since the last recorded failure. */
-  remainingSinceNote(key: string): number;
+  remainingSinceFailure(key: string): number;
   /** Returns the current delay of a key. */
   delay(key: string): number;
   /** Records a failure that happened at the given time. */
-  note(key: string, happenedAt: number): void;
+  record(key: string, happenedAt: number): void;
   forget(keyStart: string): void;
 }
 
@@ -22,36 +22,36 @@ export interface BackOffOptions {
 
 interface Entry {
   delay: number;
-  notedAt: number;
+  recordedAt: number;
 }
 
 /** Maximum number of keys; the oldest are dropped. */
-const mostKeys = 10_000;
+const maxKeys = 10_000;
 
 export function backOff({ clock, firstMilliseconds, longestMilliseconds }: BackOffOptions): BackOff {
   const entries = new Map<string, Entry>();
-  const isCalm = (entry: Entry, at: number): boolean => at - entry.notedAt > 2 * longestMilliseconds;
+  const isCalm = (entry: Entry, at: number): boolean => at - entry.recordedAt > 2 * longestMilliseconds;
   return {
     remaining: (key, since) => {
       const entry = entries.get(key);
       return !entry || isCalm(entry, since) ? 0 : Math.max(0, entry.delay - (clock.now() - since));
     },
-    remainingSinceNote: (key) => {
+    remainingSinceFailure: (key) => {
       const entry = entries.get(key);
       return !entry || isCalm(entry, clock.now())
         ? 0
-        : Math.max(0, entry.delay - (clock.now() - entry.notedAt));
+        : Math.max(0, entry.delay - (clock.now() - entry.recordedAt));
     },
     delay: (key) => entries.get(key)?.delay ?? 0,
-    note: (key, happenedAt) => {
+    record: (key, happenedAt) => {
       const entry = entries.get(key);
       const delay =
         !entry || isCalm(entry, happenedAt)
           ? firstMilliseconds
           : Math.min(entry.delay * 2, longestMilliseconds);
       entries.delete(key);
-      entries.set(key, { delay, notedAt: clock.now() });
-      if (entries.size > mostKeys) entries.delete(entries.keys().next().value!);
+      entries.set(key, { delay, recordedAt: clock.now() });
+      if (entries.size > maxKeys) entries.delete(entries.keys().next().value!);
     },
     forget: (keyStart) => {
       for (const key of entries.keys()) if (key.startsWith(keyStart)) entries.delete(key);

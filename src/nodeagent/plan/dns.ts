@@ -30,9 +30,9 @@ export interface DnsWarning {
   readonly nodeMessage?: string;
 }
 
-const mostServers = 3;
-const mostSearches = 32;
-const longestSearchLine = 2048;
+const maxServers = 3;
+const maxSearches = 32;
+const maxSearchLine = 2048;
 
 export function podDns(pod: Pod, settings: DnsSettings): DnsResult {
   const warnings: DnsWarning[] = [];
@@ -42,8 +42,8 @@ export function podDns(pod: Pod, settings: DnsSettings): DnsResult {
   else if (policy === "cluster" && settings.clusterServers.length > 0) config = clusterConfig(pod, settings);
   else {
     if (policy === "cluster") {
-      const asked = JSON.stringify(pod.spec.dnsPolicy ?? "ClusterFirst");
-      const nodeMessage = `${settings.agent} does not have ClusterDNS IP configured and cannot create Pod using ${asked} policy. Falling back to "Default" policy.`;
+      const policyText = JSON.stringify(pod.spec.dnsPolicy ?? "ClusterFirst");
+      const nodeMessage = `${settings.agent} does not have ClusterDNS IP configured and cannot create Pod using ${policyText} policy. Falling back to "Default" policy.`;
       const message = `pod: ${JSON.stringify(longNameOf(pod))}. ${nodeMessage}`;
       warnings.push({ reason: "MissingClusterDNS", message, nodeMessage });
     }
@@ -86,13 +86,13 @@ function withOwn(config: DnsConfig, own: Pod["spec"]["dnsConfig"]): DnsConfig {
 }
 
 function withinLimits(config: DnsConfig, warnings: DnsWarning[]): DnsConfig {
-  const servers = config.servers.slice(0, mostServers);
+  const servers = config.servers.slice(0, maxServers);
   if (servers.length < config.servers.length) {
     const message = `Nameserver limits were exceeded, some nameservers have been omitted, the applied nameserver line is: ${servers.join(" ")}`;
     warnings.push({ reason: "DNSConfigForming", message });
   }
-  const searches = config.searches.slice(0, mostSearches);
-  while (searches.join(" ").length > longestSearchLine) searches.pop();
+  const searches = config.searches.slice(0, maxSearches);
+  while (searches.join(" ").length > maxSearchLine) searches.pop();
   if (searches.length < config.searches.length) {
     const message = `Search Line limits were exceeded, some search paths have been omitted, the applied search line is: ${searches.join(" ")}`;
     warnings.push({ reason: "DNSConfigForming", message });

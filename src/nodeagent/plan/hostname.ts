@@ -2,8 +2,8 @@
 import type { Pod } from "#api";
 import { isHostNetwork, nameOf, namespaceOf } from "../pod.ts";
 
-const longestHostname = 63;
-const longestKernelHostname = 64;
+const maxHostnameLength = 63;
+const maxKernelHostnameLength = 64;
 
 /** Returns the host name and, for a pod with a subdomain, its domain within the cluster domain. */
 export function podHostname(
@@ -23,9 +23,9 @@ export function sandboxHostname(pod: Pod, clusterDomain: string): string {
   const { hostname, domain } = podHostname(pod, clusterDomain);
   if (!pod.spec.setHostnameAsFQDN || !domain) return hostname;
   const full = `${hostname}.${domain}`;
-  if (full.length > longestKernelHostname) {
+  if (full.length > maxKernelHostnameLength) {
     throw new Error(
-      `failed to construct FQDN from pod hostname and cluster domain, FQDN ${full} is too long (${longestKernelHostname} characters is the max, ${full.length} characters requested)`,
+      `failed to construct FQDN from pod hostname and cluster domain, FQDN ${full} is too long (${maxKernelHostnameLength} characters is the max, ${full.length} characters requested)`,
     );
   }
   return full;
@@ -33,4 +33,4 @@ export function sandboxHostname(pod: Pod, clusterDomain: string): string {
 
 /** Truncates a name to the maximum length of a host name; the result does not end in a hyphen or a dot. */
 const shortened = (name: string): string =>
-  name.length <= longestHostname ? name : name.slice(0, longestHostname).replace(/[-.]+$/, "");
+  name.length <= maxHostnameLength ? name : name.slice(0, maxHostnameLength).replace(/[-.]+$/, "");

@@ -13,12 +13,12 @@ const neverInit = samplePod({ restartPolicy: "Never", initContainers: [{ name: "
 const changed = samplePod({ containers: [{ name: "c", image: "other" }] });
 const withDebug = samplePod({ ephemeralContainers: [{ name: "debug" }] });
 const down = sandbox({ ready: false });
-const well = { failed: () => undefined, isStarted: () => true };
-const ill = (id: string, why: "LivenessProbe" | "StartupProbe") => ({
+const healthy = { failed: () => undefined, isStarted: () => true };
+const failing = (id: string, why: "LivenessProbe" | "StartupProbe") => ({
   failed: (asked: string) => (asked === id ? why : undefined),
   isStarted: () => why !== "StartupProbe",
 });
-const starting = { ...well, isStarted: () => false };
+const starting = { ...healthy, isStarted: () => false };
 
 const withSidecars = samplePod({
   restartPolicy: "Never",
@@ -30,7 +30,7 @@ const withSidecars = samplePod({
 });
 
 /** Formats a plan in one line: sandbox, stops, starts. */
-function told(pod: Pod, seen: ObservedPod, probes: Parameters<typeof plan>[2] = well): string {
+function formatPlan(pod: Pod, seen: ObservedPod, probes: Parameters<typeof plan>[2] = healthy): string {
   const { stopPod, newSandbox, stop, startInit, start, startEphemeral } = plan(pod, seen, probes);
   return [
     stopPod && "stop pod",
@@ -138,21 +138,21 @@ const cases: [
     two,
     observed([container(two, "c", "running"), container(two, "d", "running")]),
     "stop c (LivenessProbe), start c",
-    ill("c-0", "LivenessProbe"),
+    failing("c-0", "LivenessProbe"),
   ],
   [
     "a container that fails its startup probe is restarted",
     two,
     observed([container(two, "c", "running"), container(two, "d", "running")]),
     "stop d (StartupProbe), start d",
-    ill("d-0", "StartupProbe"),
+    failing("d-0", "StartupProbe"),
   ],
   [
     "a failed liveness probe ends a pod that never restarts",
     never,
     observed([container(never, "c", "running")]),
     "stop pod, stop c (LivenessProbe)",
-    ill("c-0", "LivenessProbe"),
+    failing("c-0", "LivenessProbe"),
   ],
   [
     "a sandbox that is not ready is replaced with all its containers",
@@ -226,7 +226,7 @@ const cases: [
     withSidecars,
     observed([container(withSidecars, "s", "running")]),
     "stop s (StartupProbe), init s",
-    ill("s-0", "StartupProbe"),
+    failing("s-0", "StartupProbe"),
   ],
   [
     "a sidecar that ended is restarted while an init container runs",
@@ -281,7 +281,7 @@ const cases: [
       container(withSidecars, "c", "running"),
     ]),
     "stop t (LivenessProbe), init t",
-    ill("t-0", "LivenessProbe"),
+    failing("t-0", "LivenessProbe"),
   ],
   [
     "a pod whose containers have ended ends, although its sidecars run",
@@ -302,4 +302,4 @@ const cases: [
   ["a new pod with sidecars starts with the first", withSidecars, observed([], []), "sandbox 0, init s"],
 ];
 for (const [name, pod, seen, expected, probes] of cases)
-  test(name, () => assert.equal(told(pod, seen, probes), expected));
+  test(name, () => assert.equal(formatPlan(pod, seen, probes), expected));

@@ -73,9 +73,9 @@ export function rootProblem(pod: Pod, container: Container, user: ImageUser): st
   const of = pod.spec.securityContext;
   if (!(own?.runAsNonRoot ?? of?.runAsNonRoot)) return undefined;
   const at = `(pod: ${JSON.stringify(longNameOf(pod))}, container: ${container.name})`;
-  const asked = own?.runAsUser ?? of?.runAsUser;
-  if (asked !== undefined)
-    return Number(asked) === 0 ? `container's runAsUser breaks non-root policy ${at}` : undefined;
+  const runAsUser = own?.runAsUser ?? of?.runAsUser;
+  if (runAsUser !== undefined)
+    return Number(runAsUser) === 0 ? `container's runAsUser breaks non-root policy ${at}` : undefined;
   if (user.uid === undefined && user.username !== "")
     return `container has runAsNonRoot and image has non-numeric user (${user.username}), cannot verify user is non-root ${at}`;
   // An image that sets no user runs as root.
@@ -91,7 +91,7 @@ export function containerSecurity(
 ): LinuxContainerSecurityContext {
   const own = container.securityContext ?? {};
   const of = pod.spec.securityContext ?? {};
-  const asked = own.runAsUser ?? of.runAsUser;
+  const runAsUser = own.runAsUser ?? of.runAsUser;
   const group = own.runAsGroup ?? of.runAsGroup;
   const labels = own.seLinuxOptions ?? of.seLinuxOptions;
   const groups = groupsOf(pod);
@@ -115,8 +115,8 @@ export function containerSecurity(
         level: labels.level ?? "",
       },
     }),
-    ...(asked !== undefined
-      ? { runAsUser: { value: Number(asked) } }
+    ...(runAsUser !== undefined
+      ? { runAsUser: { value: Number(runAsUser) } }
       : user.uid !== undefined
         ? { runAsUser: { value: user.uid } }
         : user.username !== ""

@@ -239,7 +239,7 @@ test("a hosts file contains the pod and its aliases", () => {
 });
 
 const addresses = { hostIps: ["192.0.2.1"], podIps: ["10.0.0.1", "fd00::1"] };
-const told = samplePod(
+const describedPod = samplePod(
   { nodeName: "n1", serviceAccountName: "sa" },
   { labels: { app: "x", b: 'q"' }, annotations: { k: "v" } },
 );
@@ -258,9 +258,10 @@ const fields: [path: string, value: string][] = [
   ["status.podIPs", "10.0.0.1,fd00::1"],
 ];
 for (const [path, value] of fields)
-  test(`the downward API provides ${path}`, () => assert.equal(podField(told, path, addresses), value));
+  test(`the downward API provides ${path}`, () =>
+    assert.equal(podField(describedPod, path, addresses), value));
 test("an unsupported field path is rejected", () =>
-  assert.throws(() => podField(told, "spec.none", addresses), /unsupported fieldPath/));
+  assert.throws(() => podField(describedPod, "spec.none", addresses), /unsupported fieldPath/));
 
 const amounts: [resource: string, divisor: string, value: string][] = [
   ["limits.cpu", "1m", "1500"],
@@ -326,15 +327,15 @@ test("a backoff doubles up to its maximum and resets after a calm period", async
   const waits = backOff({ clock, firstMilliseconds: 10, longestMilliseconds: 50 });
   const seen: number[] = [];
   for (let i = 0; i < 5; i++) {
-    waits.note("k", clock.now());
+    waits.record("k", clock.now());
     seen.push(waits.delay("k"));
   }
   assert.deepEqual(seen, [10, 20, 40, 50, 50]);
   assert.equal(waits.remaining("k", clock.now() - 20), 30);
-  assert.equal(waits.remainingSinceNote("k"), 50);
+  assert.equal(waits.remainingSinceFailure("k"), 50);
   await clock.advance(101);
-  assert.equal(waits.remainingSinceNote("k"), 0);
-  waits.note("k", clock.now());
+  assert.equal(waits.remainingSinceFailure("k"), 0);
+  waits.record("k", clock.now());
   assert.equal(waits.delay("k"), 10);
   waits.forget("k");
   assert.equal(waits.delay("k"), 0);

@@ -14,7 +14,7 @@ type Status = { readonly pluginRegistered?: boolean | undefined; readonly error?
 async function begin(t: TestContext, handler: Partial<PluginHandler> = {}) {
   const directory = await mkdtemp(join(tmpdir(), "plugins-"));
   const stopping = new AbortController();
-  const told: string[] = [];
+  const calls: string[] = [];
   const gone = Promise.withResolvers<void>();
   const servers: GrpcServer[] = [];
   t.after(async () => {
@@ -56,9 +56,9 @@ async function begin(t: TestContext, handler: Partial<PluginHandler> = {}) {
         handlers: {
           Disk: {
             validate: () => undefined,
-            register: async ({ name, endpoint }) => void told.push(`${name} at ${endpoint}`),
+            register: async ({ name, endpoint }) => void calls.push(`${name} at ${endpoint}`),
             deregister: async ({ name }) => {
-              told.push(`${name} gone`);
+              calls.push(`${name} gone`);
               gone.resolve();
             },
             ...handler,
@@ -67,19 +67,19 @@ async function begin(t: TestContext, handler: Partial<PluginHandler> = {}) {
       },
       stopping.signal,
     );
-  return { directory, told, announce, watch, gone: gone.promise };
+  return { directory, calls, announce, watch, gone: gone.promise };
 }
 
 test("a plugin is registered with its socket and notified, and deregistered when its socket is removed", async (t) => {
-  const { directory, told, announce, watch, gone } = await begin(t);
+  const { directory, calls, announce, watch, gone } = await begin(t);
   await announce(".hidden.sock", {});
   const { status } = await announce("a.sock", { endpoint: "/run/a.sock" });
   watch();
   assert.deepEqual(await status, { pluginRegistered: true });
-  assert.deepEqual(told, ["a.sock at /run/a.sock"]);
+  assert.deepEqual(calls, ["a.sock at /run/a.sock"]);
   await rm(join(directory, "a.sock"));
   await gone;
-  assert.deepEqual(told.at(-1), "a.sock gone");
+  assert.deepEqual(calls.at(-1), "a.sock gone");
 });
 
 const refusals: [name: string, info: Partial<PluginInfo>, handler: Partial<PluginHandler>, error: RegExp][] =

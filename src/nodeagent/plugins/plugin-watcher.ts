@@ -34,16 +34,16 @@ interface Watched {
   readonly retryAt: number;
 }
 
-const usualPace = { scanMilliseconds: 1000, firstRetryMilliseconds: 500 };
+const defaultPace = { scanMilliseconds: 1000, firstRetryMilliseconds: 500 };
 const callMilliseconds = 1000;
-const longestRetryMilliseconds = 122_000;
+const maxRetryMilliseconds = 122_000;
 /** Maximum number of directory entries that are considered. */
-const mostSockets = 1000;
+const maxSockets = 1000;
 
 /** Watches until the signal is aborted. */
 export async function watchPlugins(options: PluginWatcherOptions, signal: AbortSignal): Promise<void> {
   const { clock, log, directory } = options;
-  const { scanMilliseconds, firstRetryMilliseconds } = options.pace ?? usualPace;
+  const { scanMilliseconds, firstRetryMilliseconds } = options.pace ?? defaultPace;
   const known = new Map<string, Watched>();
   await makeFolderAsync(directory, 0o750);
   while (!signal.aborted) {
@@ -68,13 +68,13 @@ export async function watchPlugins(options: PluginWatcherOptions, signal: AbortS
     const was = known.get(path);
     if (was?.info || (was && clock.now() < was.retryAt)) return;
     try {
-      const info = await introduce(path);
+      const info = await registerPlugin(path);
       known.set(path, { identity, info, failures: 0, retryAt: 0 });
       log.info("plug-in registered", { type: info.type, name: info.name });
     } catch (error) {
       if (signal.aborted) return;
       const failures = (was?.failures ?? 0) + 1;
-      const wait = Math.min(longestRetryMilliseconds, firstRetryMilliseconds * 2 ** (failures - 1));
+      const wait = Math.min(maxRetryMilliseconds, firstRetryMilliseconds * 2 ** (failures - 1));
       known.set(path, { identity, failures, retryAt: clock.now() + wait });
       log.warn("plug-in was not registered", { socket: path, error: grpcErrorText(error) });
     }
@@ -84,13 +84,13 @@ export async function watchPlugins(options: PluginWatcherOptions, signal: AbortS
    * Requests the plugin's info, validates and registers it, and notifies it of the result; rejects on
    * failure.
    */
-  async function introduce(path: string): Promise<PluginInfo> {
+  async function registerPlugin(path: string): Promise<PluginInfo> {
     const channel = grpcChannel({ endpoints: [`unix://${path}`], clock, maxMessageBytes: 1 << 20 });
     const limits = { deadlineMilliseconds: callMilliseconds, signal };
     try {
-      const told = await channel.unary(registration.info.call, {}, limits);
-      const info = { ...told, endpoint: told.endpoint || path };
-      const refusal = await taken(path, info).then(
+      const reported = await channel.unary(registration.info.call, {}, limits);
+      const info = { ...reported, endpoint: reported.endpoint || path };
+      const refusal = await handOver(path, info).then(
         () => undefined,
         (error: unknown) => `RegisterPlugin error -- ${grpcErrorText(error)}`,
       );
@@ -105,7 +105,7 @@ export async function watchPlugins(options: PluginWatcherOptions, signal: AbortS
     }
   }
 
-  async function taken(path: string, info: PluginInfo): Promise<void> {
+  async function handOver(path: string, info: PluginInfo): Promise<void> {
     const handler = Object.hasOwn(options.handlers, info.type) ? options.handlers[info.type] : undefined;
     if (!handler) throw new Error(`no handler registered for plugin type: ${info.type} at socket ${path}`);
     try {
@@ -126,7 +126,7 @@ export async function watchPlugins(options: PluginWatcherOptions, signal: AbortS
 async function socketsBelow(directory: string): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   const entries = await readdir(directory, { withFileTypes: true, recursive: true }).catch(() => []);
-  for (const entry of entries.slice(0, mostSockets)) {
+  for (const entry of entries.slice(0, maxSockets)) {
     const path = join(entry.parentPath, entry.name);
     if (!entry.isSocket() || path.slice(directory.length).includes("/.")) continue;
     const at = await lstat(path).catch(() => undefined);

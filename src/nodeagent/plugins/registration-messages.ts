@@ -1,6 +1,6 @@
 // The messages of plugin registration (pluginregistration v1): a plugin serves a socket in the agent's
 // directory and is notified whether it was registered.
-import type { Told } from "#cri";
+import type { MessageOf } from "#cri";
 import { apiPackage, bool, list, optional, required, string } from "#schema";
 import { procedureOf } from "../grpc-procedure.ts";
 
@@ -19,7 +19,7 @@ const RegistrationStatus = message("RegistrationStatus", "What became of it.", {
 });
 const RegistrationStatusResponse = message("RegistrationStatusResponse", "Understood.", {});
 
-export type PluginInfo = Told<typeof PluginInfo>;
+export type PluginInfo = MessageOf<typeof PluginInfo>;
 
 export const registration = {
   info: procedureOf("/pluginregistration.Registration/GetInfo", InfoRequest, PluginInfo),

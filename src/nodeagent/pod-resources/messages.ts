@@ -1,5 +1,5 @@
 // The messages of the pod resources API: CPUs, memory and devices assigned exclusively to containers.
-import type { Told } from "#cri";
+import type { MessageOf } from "#cri";
 import { apiPackage, int64, list, optional, required, string, uint64 } from "#schema";
 
 const { message } = apiPackage({ package: "podresources.v1" });
@@ -29,7 +29,7 @@ const PodResources = message("PodResources", "What a pod has.", {
   namespace: optional(2, string, "Its namespace."),
   containers: required(3, list(ContainerResources), "Its containers."),
 });
-export type PodResources = Told<typeof PodResources>;
+export type PodResources = MessageOf<typeof PodResources>;
 
 export const Empty = message("ListPodResourcesRequest", "Asks for all.", {});
 export const ListResponse = message("ListPodResourcesResponse", "All pods.", {

@@ -16,16 +16,16 @@ export interface HttpGet {
   readonly headers: HeaderList;
 }
 
-export interface HttpAnswer {
+export interface HttpResponse {
   readonly status: number;
   readonly body: string;
   readonly location?: string;
 }
 
-const mostBody = 10 * 1024;
+const maxBodyBytes = 10 * 1024;
 
 /** A server expected to use TLS responded with plain HTTP. */
-export class PlainAnswer extends Error {
+export class PlainHttpResponse extends Error {
   override readonly name = "PlainAnswer";
 }
 
@@ -48,7 +48,7 @@ export function httpGet(
   get: HttpGet,
   timeoutMilliseconds: number,
   signal?: AbortSignal,
-): Promise<HttpAnswer> {
+): Promise<HttpResponse> {
   const url = urlOf(get);
   return new Promise((resolve, reject) => {
     const fail = (why: string): void => reject(new Error(`Get ${JSON.stringify(url)}: ${why}`));
@@ -76,8 +76,8 @@ export function httpGet(
         answer.setEncoding("utf8");
         answer.on("data", (part: string) => {
           body += part;
-          if (body.length < mostBody) return;
-          body = body.slice(0, mostBody);
+          if (body.length < maxBodyBytes) return;
+          body = body.slice(0, maxBodyBytes);
           done();
           answer.destroy();
         });
@@ -93,7 +93,9 @@ export function httpGet(
       clearTimeout(timer);
       if (get.scheme === "https" && isPlain(error))
         return reject(
-          new PlainAnswer(`Get ${JSON.stringify(url)}: http: server gave HTTP response to HTTPS client`),
+          new PlainHttpResponse(
+            `Get ${JSON.stringify(url)}: http: server gave HTTP response to HTTPS client`,
+          ),
         );
       fail(
         error.code === "ECONNREFUSED"

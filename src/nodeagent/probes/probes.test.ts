@@ -6,18 +6,18 @@ import type { Container } from "#api";
 import { virtualClock } from "#base";
 import { type ContainerRuntime, ExecTimeout, fakeRuntime } from "#cri";
 import { observed, samplePod, container as running } from "../pod.fixture.ts";
-import { type ProbeAnswer, ask, portNumber } from "./ask.ts";
+import { type ProbeResult, runProbe, portNumber } from "./run-probe.ts";
 import { headersOf } from "./http-get.ts";
 import { probes } from "./probes.ts";
-import { probing } from "./probing.ts";
+import { probeWorker } from "./probe-worker.ts";
 
 const container = { name: "c", ports: [{ name: "web", containerPort: 8080 }] } as unknown as Container;
 /**
  * Runs a probe with a long timeout, since this process, including the server, may stall for more than a
  * second.
  */
-const question = (probe: object): Promise<ProbeAnswer> =>
-  ask(
+const runOnce = (probe: object): Promise<ProbeResult> =>
+  runProbe(
     { timeoutSeconds: 60, ...probe },
     {
       runtime: fakeRuntime(),
@@ -61,7 +61,7 @@ const answers: [path: string, result: string, output: RegExp][] = [
 for (const [path, result, output] of answers) {
   test(`an HTTP probe of ${path} is a ${result}`, () =>
     onServer(async (port, asked) => {
-      const answer = await question({ httpGet: { path, port, httpHeaders: [{ name: "X-A", value: "b" }] } });
+      const answer = await runOnce({ httpGet: { path, port, httpHeaders: [{ name: "X-A", value: "b" }] } });
       assert.equal(answer.result, result);
       assert.match(answer.output, output);
       assert.deepEqual(
@@ -73,7 +73,7 @@ for (const [path, result, output] of answers) {
 
 test("an HTTP probe requests a path that is not valid in a URL as written", () =>
   onServer(async (port, asked) => {
-    const answer = await question({ httpGet: { path: "a b/ä#c", port } });
+    const answer = await runOnce({ httpGet: { path: "a b/ä#c", port } });
     assert.deepEqual([answer.result, asked[0]?.url], ["success", "/a%20b/%C3%A4"]);
   }));
 
@@ -83,14 +83,14 @@ describe("ports without a listener", { concurrency: true }, () => {
     const server = createTcpServer();
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
-    assert.equal((await question({ tcpSocket: { port } })).result, "success");
+    assert.equal((await runOnce({ tcpSocket: { port } })).result, "success");
     await new Promise((resolve) => server.close(resolve));
     for (const probe of [
       { tcpSocket: { port } },
       { httpGet: { port } },
       { grpc: { port }, timeoutSeconds: 1 },
     ])
-      assert.equal((await question(probe)).result, "failure", JSON.stringify(probe));
+      assert.equal((await runOnce(probe)).result, "failure", JSON.stringify(probe));
   });
 
   test("a gRPC probe retries to connect until its timeout", async () => {
@@ -98,7 +98,7 @@ describe("ports without a listener", { concurrency: true }, () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
     await new Promise((resolve) => server.close(resolve));
-    const { result, output } = await question({ grpc: { port }, timeoutSeconds: 1 });
+    const { result, output } = await runOnce({ grpc: { port }, timeoutSeconds: 1 });
     assert.deepEqual(
       [result, output],
       [
@@ -166,7 +166,7 @@ test("a request starts with Host and User-Agent", async () => {
       }),
     ),
   );
-  await question({ httpGet: { port, path: "/x" } });
+  await runOnce({ httpGet: { port, path: "/x" } });
   assert.equal(
     await head,
     `GET /x HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nUser-Agent: probe/1\r\nAccept: */*\r\nConnection: close\r\n\r\n`,
@@ -193,11 +193,11 @@ for (const [name, probe, given, expected] of runs) {
     const clock = virtualClock();
     const left = given.split("");
     const verdicts: string[] = [];
-    const { stop } = probing({
+    const { stop } = probeWorker({
       clock,
       probe,
       startedAt: 0,
-      ask: () => {
+      runProbe: () => {
         const next = left[0];
         if (next === undefined) return undefined;
         if (next === "e") {
@@ -206,9 +206,9 @@ for (const [name, probe, given, expected] of runs) {
           return Promise.reject(new Error("no"));
         }
         left.shift();
-        return Promise.resolve({ result: next === "g" ? "success" : "failure", output: "" } as ProbeAnswer);
+        return Promise.resolve({ result: next === "g" ? "success" : "failure", output: "" } as ProbeResult);
       },
-      onTrouble: () => undefined,
+      onFailure: () => undefined,
       onVerdict: (good) => {
         const text = `${good ? "good" : "bad"}@${clock.now() / 1000}`;
         if (verdicts.at(-1)?.split("@")[0] !== text.split("@")[0]) verdicts.push(text);
@@ -228,15 +228,15 @@ for (const [name, probe, given, expected] of runs) {
 test("a probe may be triggered at once without changing its schedule, but not before its initial delay", async () => {
   const clock = virtualClock();
   const asked: number[] = [];
-  const begun = probing({
+  const begun = probeWorker({
     clock,
     probe: { periodSeconds: 30, initialDelaySeconds: 10 },
     startedAt: 0,
-    ask: () => {
+    runProbe: () => {
       asked.push(clock.now() / 1000);
-      return Promise.resolve({ result: "success", output: "" } as ProbeAnswer);
+      return Promise.resolve({ result: "success", output: "" } as ProbeResult);
     },
-    onTrouble: () => undefined,
+    onFailure: () => undefined,
     onVerdict: () => true,
   });
   for (let second = 0; second < 80; second++) {
@@ -290,13 +290,13 @@ test("after a restart of the agent the first result decides, then the thresholds
   const answers = ["failure", "success", "failure", "failure", "failure"] as const;
   const verdicts: string[] = [];
   let at = 0;
-  const { stop } = probing({
+  const { stop } = probeWorker({
     clock,
     probe: { successThreshold: 2 },
     startedAt: 0,
     firstDecides: true,
-    ask: () => Promise.resolve({ result: answers[at++] ?? "failure", output: "" } as ProbeAnswer),
-    onTrouble: () => undefined,
+    runProbe: () => Promise.resolve({ result: answers[at++] ?? "failure", output: "" } as ProbeResult),
+    onFailure: () => undefined,
     onVerdict: (good) => {
       verdicts.push(`${good ? "good" : "bad"}@${clock.now() / 1000}`);
       return true;
@@ -313,8 +313,8 @@ test("after a restart of the agent the first result decides, then the thresholds
 test("a command timeout is a failure, or ignored if ExecProbeTimeout is off", async () => {
   const late = new ExecTimeout(["sleep"], 1);
   const runtime = { ...fakeRuntime(), execSync: () => Promise.reject(late) };
-  const asked = (ignoresLateCommands: boolean): Promise<ProbeAnswer> =>
-    ask(
+  const asked = (ignoresLateCommands: boolean): Promise<ProbeResult> =>
+    runProbe(
       { exec: { command: ["sleep"] } },
       {
         runtime,

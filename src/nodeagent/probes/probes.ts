@@ -5,8 +5,8 @@ import type { ContainerRuntime } from "#cri";
 import { type ObservedContainer, type ObservedPod, latest, podIpsOf } from "../containers/observed.ts";
 import { isHostNetwork, referenceTo, uidOf } from "../pod.ts";
 import type { EventRecorder, NodeFacts } from "../interfaces.ts";
-import { type AskOptions, ask } from "./ask.ts";
-import { type Probing, probing } from "./probing.ts";
+import { type RunProbeOptions, runProbe } from "./run-probe.ts";
+import { type ProbeWorker, probeWorker } from "./probe-worker.ts";
 
 type Kind = "startup" | "readiness" | "liveness";
 
@@ -15,7 +15,7 @@ interface Held {
   started: boolean;
   ready: boolean;
   failed: "LivenessProbe" | "StartupProbe" | undefined;
-  readonly probing: Map<Kind, Probing>;
+  readonly probing: Map<Kind, ProbeWorker>;
 }
 
 export interface Probes {
@@ -39,7 +39,7 @@ export interface ProbesOptions {
   readonly events: EventRecorder;
   readonly node: NodeFacts;
   readonly userAgent: string;
-  readonly ignoresLateCommands?: AskOptions["ignoresLateCommands"];
+  readonly ignoresLateCommands?: RunProbeOptions["ignoresLateCommands"];
   readonly onChange: (podUid: string) => void;
   /** Called with each result, for metrics. */
   readonly onResult?: (
@@ -50,7 +50,7 @@ export interface ProbesOptions {
   ) => void;
 }
 
-const words: Readonly<Record<Kind, string>> = {
+const kindNames: Readonly<Record<Kind, string>> = {
   startup: "Startup",
   readiness: "Readiness",
   liveness: "Liveness",
@@ -85,14 +85,14 @@ export function probes(options: ProbesOptions): Probes {
       onVerdict: (good: boolean) => boolean,
     ): void => {
       if (!probe) return;
-      const begun = probing({
+      const begun = probeWorker({
         clock,
         probe,
         startedAt: observed.startedAt ?? clock.now(),
         firstDecides: kind === "readiness" && carried,
-        ask: (signal) =>
+        runProbe: (signal) =>
           isDue()
-            ? ask(probe, {
+            ? runProbe(probe, {
                 runtime,
                 container,
                 containerId: observed.id,
@@ -110,13 +110,13 @@ export function probes(options: ProbesOptions): Probes {
                 return answer;
               })
             : undefined,
-        onTrouble: (trouble, text) => {
-          if (trouble === "errored") options.onResult?.(pod, container.name, kind, "unknown");
+        onFailure: (kindOfFailure, text) => {
+          if (kindOfFailure === "errored") options.onResult?.(pod, container.name, kind, "unknown");
           events.event(
             referenceTo(pod, container.name),
             "Warning",
-            trouble === "warning" ? "ProbeWarning" : "Unhealthy",
-            `${words[kind]} probe ${trouble}: ${text}`,
+            kindOfFailure === "warning" ? "ProbeWarning" : "Unhealthy",
+            `${kindNames[kind]} probe ${kindOfFailure}: ${text}`,
           );
         },
         onVerdict: (good) => onVerdict(good),

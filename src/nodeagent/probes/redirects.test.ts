@@ -4,10 +4,10 @@ import { type IncomingMessage, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
 import { type HttpGet, headersOf } from "./http-get.ts";
-import { type FollowOptions, getFollowing } from "./redirects.ts";
+import { type FollowOptions, getFollowingRedirects } from "./redirects.ts";
 
 /** Starts a server that responds to `/<status>?<location>` with both, and redirects `/loop` to itself. */
-async function asked(t: TestContext, path: string, options: Partial<FollowOptions> = {}) {
+async function request(t: TestContext, path: string, options: Partial<FollowOptions> = {}) {
   const requests: IncomingMessage[] = [];
   const server = createServer((request, response) => {
     requests.push(request);
@@ -28,7 +28,7 @@ async function asked(t: TestContext, path: string, options: Partial<FollowOption
     headers,
   };
   const { signal } = new AbortController();
-  const answer = getFollowing(get, { timeoutMilliseconds: 5000, signal, ...options });
+  const answer = getFollowingRedirects(get, { timeoutMilliseconds: 5000, signal, ...options });
   return { answer, requests, port };
 }
 
@@ -43,30 +43,30 @@ const cases: [path: string, status: number, requests: number][] = [
 ];
 for (const [path, status, count] of cases)
   test(`${path} ends with ${status} after ${count} requests`, async (t) => {
-    const { answer, requests } = await asked(t, path);
+    const { answer, requests } = await request(t, path);
     assert.deepEqual([(await answer).status, requests.length], [status, count]);
   });
 
 test("redirects to other hosts are followed if allowed", async (t) => {
-  const { answer, requests } = await asked(t, "/302?http://localhost:PORT/200", { anyHost: true });
+  const { answer, requests } = await request(t, "/302?http://localhost:PORT/200", { anyHost: true });
   assert.equal((await answer).status, 200);
   assert.match(requests[1]!.headers.host!, /^localhost:/);
 });
 
 test("redirects stop after ten requests", async (t) => {
-  const { answer, requests } = await asked(t, "/loop");
+  const { answer, requests } = await request(t, "/loop");
   await assert.rejects(answer, { message: 'Get "/loop": stopped after 10 redirects' });
   assert.equal(requests.length, 10);
 });
 
 test("a redirected request has a Referer, and keeps the given Host header on the same host", async (t) => {
-  const { answer, requests, port } = await asked(t, "/302?/200");
+  const { answer, requests, port } = await request(t, "/302?/200");
   await answer;
   assert.deepEqual(
     [requests[1]!.headers.referer, requests[1]!.headers.host],
     [`http://127.0.0.1:${port}/302?/200`, "mine"],
   );
-  const led = await asked(t, "/302?http://127.0.0.1:PORT/200");
-  await led.answer;
-  assert.equal(led.requests[1]!.headers.host, `127.0.0.1:${led.port}`);
+  const redirected = await request(t, "/302?http://127.0.0.1:PORT/200");
+  await redirected.answer;
+  assert.equal(redirected.requests[1]!.headers.host, `127.0.0.1:${redirected.port}`);
 });

@@ -1,5 +1,5 @@
 // An HTTP request to a container that follows redirects like Go's client.
-import { type HeaderList, type HttpAnswer, type HttpGet, httpGet, urlOf } from "./http-get.ts";
+import { type HeaderList, type HttpResponse, type HttpGet, httpGet, urlOf } from "./http-get.ts";
 
 export interface FollowOptions {
   readonly timeoutMilliseconds: number;
@@ -9,10 +9,10 @@ export interface FollowOptions {
 }
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-const mostRequests = 10;
+const maxRequests = 10;
 
 /** Returns the last response, possibly a redirect to a host that must not be requested. */
-export async function getFollowing(first: HttpGet, options: FollowOptions): Promise<HttpAnswer> {
+export async function getFollowingRedirects(first: HttpGet, options: FollowOptions): Promise<HttpResponse> {
   const { timeoutMilliseconds, signal, anyHost = false } = options;
   const deadline = performance.now() + timeoutMilliseconds;
   let get = first;
@@ -22,8 +22,8 @@ export async function getFollowing(first: HttpGet, options: FollowOptions): Prom
     if (!redirects.has(status) || location === undefined) return answer;
     const next = redirected(get, location, first);
     if (!anyHost && next.host !== first.host) return answer;
-    if (sent === mostRequests)
-      throw new Error(`Get ${JSON.stringify(location)}: stopped after ${mostRequests} redirects`);
+    if (sent === maxRequests)
+      throw new Error(`Get ${JSON.stringify(location)}: stopped after ${maxRequests} redirects`);
     get = next;
   }
 }

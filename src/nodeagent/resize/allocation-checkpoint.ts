@@ -56,7 +56,7 @@ const sortedDeep = (value: unknown): unknown =>
     : value;
 
 /** Maximum number of digits that the Go parser keeps as an int64. */
-const mostDigits = 18;
+const maxDigits = 18;
 const decimalExponents: Readonly<Record<string, number>> = {
   n: -9,
   u: -6,
@@ -92,7 +92,7 @@ function goAmount(text: string): GoAmount | undefined {
   }
   const exponent = /^[eE]([+-]?\d+)$/.exec(suffix)?.[1];
   const power = exponent === undefined ? decimalExponents[suffix] : Number(exponent);
-  if (power === undefined || number.length + fraction.length > mostDigits) return undefined;
+  if (power === undefined || number.length + fraction.length > maxDigits) return undefined;
   const scale = power - fraction.length;
   if (scale < -9) return undefined;
   return {

@@ -97,7 +97,7 @@ const updates = (h: Harness): unknown[] =>
 const starts = (h: Harness): number =>
   h.runtime.calls.filter(({ method }) => method === "StartContainer").length;
 const only = ({ containerStatuses }: PodStatus) => containerStatuses![0]!;
-const told = (h: Harness): (string | undefined)[] => h.told.get(uid)!.map(({ resize }) => resize);
+const resizeStatuses = (h: Harness): (string | undefined)[] => h.told.get(uid)!.map(({ resize }) => resize);
 
 test("a pod's status shows its allocated resources", () =>
   resizing(async ({ h, file }) => {
@@ -121,7 +121,7 @@ test("a container grows without restart: memory before CPU, the pod cgroup befor
     const status = h.status(uid);
     assert.deepEqual([only(status).allocatedResources, only(status).resources], [large.requests, large]);
     assert.deepEqual([only(status).restartCount, status.resize], [0, undefined]);
-    assert.ok(told(h).includes("InProgress"));
+    assert.ok(resizeStatuses(h).includes("InProgress"));
   }));
 
 test("a container with resizePolicy RestartContainer is restarted with the new size", () =>

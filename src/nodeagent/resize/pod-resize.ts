@@ -89,7 +89,7 @@ export function podResize(options: PodResizeOptions): PodResize {
       release: (uid) => allocations.forget(uid),
     },
     decide: async (pod, status, others) => {
-      if (isStatic(pod, dialect) || status.phase !== "Running" || !asksForOther(pod)) return false;
+      if (isStatic(pod, dialect) || status.phase !== "Running" || !requestsResize(pod)) return false;
       const decision = decided(pod, others);
       if (decision === "InProgress") allocations.allocate(pod);
       allocations.decide(uidOf(pod), decision);
@@ -115,12 +115,12 @@ export function podResize(options: PodResizeOptions): PodResize {
       );
       const next: PodStatus = { ...status, ...(containerStatuses && { containerStatuses }) };
       const differs = containersOf(pod).some(({ name, resources }) => {
-        const told = containerStatuses?.find((each) => each.name === name)?.resources;
+        const reported = containerStatuses?.find((each) => each.name === name)?.resources;
         return (
-          told !== undefined &&
+          reported !== undefined &&
           !(
-            equalResources(resources?.requests, told.requests) &&
-            equalResources(resources?.limits, told.limits)
+            equalResources(resources?.requests, reported.requests) &&
+            equalResources(resources?.limits, reported.limits)
           )
         );
       });
@@ -131,7 +131,7 @@ export function podResize(options: PodResizeOptions): PodResize {
     },
   };
 
-  function asksForOther(pod: Pod): boolean {
+  function requestsResize(pod: Pod): boolean {
     for (const { name, resources } of containersOf(pod)) {
       const requests = resources?.requests;
       if (!requests || Object.keys(requests).length === 0) continue;
@@ -165,7 +165,7 @@ export function podResize(options: PodResizeOptions): PodResize {
     const allocated = allocatedOf(pod, status.name) ?? before?.allocatedResources;
     const found = latest(observed, status.name);
     const isSame = before?.state.running !== undefined && before.containerID === status.containerID;
-    const asked = container.resources ?? {};
+    const desiredResources = container.resources ?? {};
     const size = found?.size ?? {};
     const wanted = sizeOf(container);
     const quota = (milliCpu: number): number => quotaOf(milliCpu, cpu.periodMicroseconds);
@@ -182,16 +182,16 @@ export function podResize(options: PodResizeOptions): PodResize {
           ? formatQuantity(quantityOf(amount, -3, "DecimalSI"))
           : formatQuantity(quantityOf(amount, 0, "BinarySI"));
     };
-    const limits = asked.limits && {
+    const limits = desiredResources.limits && {
       cpu: measured("cpu", size.cpuLimit, quota(size.cpuLimit ?? 0) === quota(wanted.cpuLimit), [
-        asked.limits,
+        desiredResources.limits,
         before?.resources?.limits,
       ]),
       memory: measured("memory", size.memoryLimit, size.memoryLimit === wanted.memoryLimit, [
-        asked.limits,
+        desiredResources.limits,
         before?.resources?.limits,
       ]),
-      "ephemeral-storage": asked.limits["ephemeral-storage"],
+      "ephemeral-storage": desiredResources.limits["ephemeral-storage"],
     };
     const requests = allocated && {
       cpu: measured(

@@ -143,18 +143,18 @@ async function disksOf(texts: ReadonlyMap<string, string | undefined>): Promise<
 }
 
 /** Limits on the inspected processes and descriptors, so that large groups do not delay a scrape. */
-const mostProcesses = 200;
-const mostDescriptors = 4096;
+const maxProcesses = 200;
+const maxDescriptors = 4096;
 
 async function processDetails(pids: readonly number[]): Promise<ProcessDetails> {
   const states = new Map<string, number>();
   let [descriptors, sockets] = [0, 0];
-  for (const pid of pids.slice(0, mostProcesses)) {
+  for (const pid of pids.slice(0, maxProcesses)) {
     const state = /\) (\w) /.exec(await readFile(`/proc/${pid}/stat`, "utf8").catch(() => ""))?.[1] ?? "";
     states.set(state, (states.get(state) ?? 0) + 1);
     const open = await readdir(`/proc/${pid}/fd`).catch(() => []);
     descriptors += open.length;
-    for (const one of open.slice(0, mostDescriptors))
+    for (const one of open.slice(0, maxDescriptors))
       if ((await readlink(`/proc/${pid}/fd/${one}`).catch(() => "")).startsWith("socket:")) sockets++;
   }
   const limits =

@@ -93,12 +93,12 @@ const counted = new Set(["cpu", "cpuacct", "cpuset", "memory", "pids", "hugetlb"
 
 export function cgroupTree(mounts: CgroupMounts, log: Log): CgroupTree {
   const warned = new Set<string>();
-  const lacks = (controller: string, why: string): void => {
+  const warnUnavailable = (controller: string, why: string): void => {
     if (warned.has(controller)) return;
     warned.add(controller);
     log.warn("cgroup controller unavailable; its limits are not enforced", { controller, why });
   };
-  if (mounts.version === 0) lacks("all", "no control groups are mounted");
+  if (mounts.version === 0) warnUnavailable("all", "no control groups are mounted");
   const roots =
     mounts.version === 1
       ? [...new Set(mounts.controllers.values())]
@@ -119,7 +119,7 @@ export function cgroupTree(mounts: CgroupMounts, log: Log): CgroupTree {
   const put = (name: string, controller: string, file: string, value: string): void => {
     const root = rootOf(controller);
     if (root === undefined) {
-      lacks(controller, "it is not mounted");
+      warnUnavailable(controller, "it is not mounted");
       return;
     }
     try {
@@ -127,7 +127,7 @@ export function cgroupTree(mounts: CgroupMounts, log: Log): CgroupTree {
     } catch (error) {
       const { code } = error as { code?: string };
       if (code !== "EACCES" && code !== "ENOENT" && code !== "EPERM" && code !== "EROFS") throw error;
-      lacks(`${controller} (${file})`, code);
+      warnUnavailable(`${controller} (${file})`, code);
     }
   };
   const missing = async (name: string): Promise<string[]> => {

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { silentLog } from "#base";
 import { cgroupTree } from "./cgroup-tree.ts";
-import { gatherSystem, prepareHost } from "./host.ts";
+import { moveSystemProcesses, prepareHost } from "./host.ts";
 
 async function machine(t: TestContext, files: Readonly<Record<string, string>>): Promise<string> {
   const root = await mkdtemp(join(tmpdir(), "host-"));
@@ -73,6 +73,6 @@ test("processes in the root cgroup are moved, except init, kernel threads and th
     ...cgroupTree({ version: 1, controllers: new Map([["cpu", join(root, "cpu")]]) }, silentLog),
     join: (_: string, pid: number) => Promise.resolve(void joined.push(pid)),
   };
-  await gatherSystem(tree, "/system", root);
+  await moveSystemProcesses(tree, "/system", root);
   assert.deepEqual(joined, [10]);
 });

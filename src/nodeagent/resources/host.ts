@@ -84,7 +84,7 @@ async function limitOwnFiles(limit: number): Promise<void> {
  * Moves every process of the root cgroup, except kernel threads and init, into the group. Undone only by a
  * reboot.
  */
-export async function gatherSystem(tree: CgroupTree, group: string, root = "/"): Promise<void> {
+export async function moveSystemProcesses(tree: CgroupTree, group: string, root = "/"): Promise<void> {
   await tree.make(group);
   for (const name of await readdir(join(root, "proc"))) {
     const pid = Number(name);

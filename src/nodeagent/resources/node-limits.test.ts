@@ -5,9 +5,9 @@ import type { CgroupLimits, CgroupTree } from "./cgroup-tree.ts";
 import { limitsOf, nodeLimits } from "./node-limits.ts";
 
 /** Sets up a cgroup tree that rejects the given number of limits before it accepts one. */
-function played(refusals: number, exists = true) {
+function setUp(refusals: number, exists = true) {
   const clock = virtualClock(0);
-  const told: string[] = [];
+  const recorded: string[] = [];
   const taken: [group: string, limits: CgroupLimits][] = [];
   const tree = {
     exists: async () => exists,
@@ -18,9 +18,14 @@ function played(refusals: number, exists = true) {
   } as unknown as CgroupTree;
   const events = {
     event: (_: unknown, type: string, reason: string, message: string) =>
-      void told.push(`${type} ${reason} ${message}`),
+      void recorded.push(`${type} ${reason} ${message}`),
   };
-  return { clock, told, taken, limits: nodeLimits({ tree, clock, log: silentLog, events, nodeName: "n1" }) };
+  return {
+    clock,
+    recorded,
+    taken,
+    limits: nodeLimits({ tree, clock, log: silentLog, events, nodeName: "n1" }),
+  };
 }
 
 const refused = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -35,23 +40,23 @@ test("resource amounts of a node are converted to cgroup limits", () => {
 });
 
 test("the node allocatable limit is enforced as soon as usage permits", async () => {
-  const { clock, told, taken, limits } = played(1);
-  const held = limits.holdPods("/top/pods", { cpu: "2" }, new AbortController().signal);
+  const { clock, recorded, taken, limits } = setUp(1);
+  const held = limits.limitPods("/top/pods", { cpu: "2" }, new AbortController().signal);
   await refused();
   await clock.advance(59_000);
-  assert.deepEqual(told, [
+  assert.deepEqual(recorded, [
     'Warning FailedNodeAllocatableEnforcement Failed to update Node Allocatable Limits ["top" "pods"]: device or resource busy',
   ]);
   await clock.advance(1000);
   await held;
   assert.deepEqual(taken, [["/top/pods", { cpuShares: 2048 }]]);
-  assert.equal(told[1], "Normal NodeAllocatableEnforced Updated Node Allocatable limit across pods");
+  assert.equal(recorded[1], "Normal NodeAllocatableEnforced Updated Node Allocatable limit across pods");
 });
 
 test("retries stop when the agent stops", async () => {
-  const { taken, limits } = played(1);
+  const { taken, limits } = setUp(1);
   const stopping = new AbortController();
-  const held = limits.holdPods("/pods", {}, stopping.signal);
+  const held = limits.limitPods("/pods", {}, stopping.signal);
   await refused();
   stopping.abort(new Error("stopped"));
   await held;
@@ -89,10 +94,10 @@ const reserved: [
 ];
 for (const [name, refusals, exists, expected, refused] of reserved) {
   test(name, async () => {
-    const { told, limits } = played(refusals, exists);
-    const held = limits.holdReserved("system reserved", "/sys", { memory: "1Gi" });
+    const { recorded, limits } = setUp(refusals, exists);
+    const held = limits.limitReserved("system reserved", "/sys", { memory: "1Gi" });
     await (refused ? assert.rejects(held, refused) : held);
-    assert.equal(told.length, 1);
-    assert.equal(told[0]!.slice(0, expected.length), expected);
+    assert.equal(recorded.length, 1);
+    assert.equal(recorded[0]!.slice(0, expected.length), expected);
   });
 }

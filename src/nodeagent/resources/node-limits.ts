@@ -22,9 +22,9 @@ export interface NodeLimits {
    * Limits all pods together to these amounts. Existing pods may use more: the kernel rejects the limit until
    * they do not, so it is retried.
    */
-  holdPods(group: string, amounts: Amounts, signal: AbortSignal): Promise<void>;
+  limitPods(group: string, amounts: Amounts, signal: AbortSignal): Promise<void>;
   /** Limits an existing group to its reservation; `what` names it, as in "system reserved". */
-  holdReserved(what: string, group: string, amounts: Amounts): Promise<void>;
+  limitReserved(what: string, group: string, amounts: Amounts): Promise<void>;
 }
 
 export function nodeLimits({ tree, clock, log, events, nodeName }: NodeLimitsOptions): NodeLimits {
@@ -33,7 +33,7 @@ export function nodeLimits({ tree, clock, log, events, nodeName }: NodeLimitsOpt
   const failed = (message: string): void =>
     events.event(node, "Warning", "FailedNodeAllocatableEnforcement", message);
   return {
-    holdPods: async (group, amounts, signal) => {
+    limitPods: async (group, amounts, signal) => {
       while (!signal.aborted) {
         try {
           await tree.limit(group, limitsOf(amounts));
@@ -53,7 +53,7 @@ export function nodeLimits({ tree, clock, log, events, nodeName }: NodeLimitsOpt
         await clock.sleep(againMilliseconds, signal).catch(() => undefined);
       }
     },
-    holdReserved: async (what, group, amounts) => {
+    limitReserved: async (what, group, amounts) => {
       try {
         if (!(await tree.exists(group)))
           throw new Error(

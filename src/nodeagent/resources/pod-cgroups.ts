@@ -120,16 +120,19 @@ export function podCgroups(options: PodCgroupsOptions): RunningPodCgroups {
   /** Updates shares and memory limits of the QoS classes; the pod `gone` no longer counts. */
   async function updateQosWeights(gone?: string): Promise<void> {
     const pods = options.admitted().filter((pod) => uidOf(pod) !== gone);
-    const asked = (qos: QosClass, of: (pod: Pod) => number): number =>
+    const requested = (qos: QosClass, of: (pod: Pod) => number): number =>
       pods.reduce((sum, pod) => sum + (qosClass(pod) === qos ? of(pod) : 0), 0);
-    const milliCpu = asked("Burstable", requestedMilliCpu);
+    const milliCpu = requested("Burstable", requestedMilliCpu);
     await tree.limit(classCgroup(naming, "Burstable"), { cpuShares: sharesOf(milliCpu) });
     const percent = options.memoryReservedPercent ?? 0;
     const allocatable = options.allocatableMemory?.() ?? 0;
     if (percent === 0 || allocatable === 0) return;
     const memory = (pod: Pod): number => total(pod, "requests", "memory");
-    const burstable = Math.max(0, allocatable - Math.trunc((asked("Guaranteed", memory) * percent) / 100));
-    const bestEffort = Math.max(0, burstable - Math.trunc((asked("Burstable", memory) * percent) / 100));
+    const burstable = Math.max(
+      0,
+      allocatable - Math.trunc((requested("Guaranteed", memory) * percent) / 100),
+    );
+    const bestEffort = Math.max(0, burstable - Math.trunc((requested("Burstable", memory) * percent) / 100));
     await tree.limit(classCgroup(naming, "Burstable"), { memoryBytes: burstable }).catch(onBusy);
     await tree.limit(classCgroup(naming, "BestEffort"), { memoryBytes: bestEffort }).catch(onBusy);
   }

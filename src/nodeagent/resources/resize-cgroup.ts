@@ -44,12 +44,12 @@ async function checkUse(tree: CgroupTree, name: string, limit: number): Promise<
 }
 
 /** In cgroup v1 an absent limit is reported as the maximum number of pages. */
-const mostBytes = 2 ** 62;
+const maxBytes = 2 ** 62;
 
 async function memoryLimitOf(tree: CgroupTree, name: string): Promise<number> {
   const file = isUnified(tree) ? "memory.max" : "memory.limit_in_bytes";
   const bytes = Number((await tree.read(name, "memory", file))?.trim() ?? "max");
-  return Number.isNaN(bytes) || bytes > mostBytes ? unlimited : bytes;
+  return Number.isNaN(bytes) || bytes > maxBytes ? unlimited : bytes;
 }
 
 async function quotaOf(tree: CgroupTree, name: string): Promise<number> {

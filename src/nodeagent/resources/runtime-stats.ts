@@ -23,9 +23,9 @@ export interface RuntimeStats {
 export async function runtimeStats(
   runtime: Pick<ContainerRuntime, "listPodSandboxStats">,
 ): Promise<RuntimeStats | undefined> {
-  const told = await runtime.listPodSandboxStats().catch(() => undefined);
-  if (!told) return undefined;
-  const linux = told.flatMap(({ attributes, linux: figures }) =>
+  const reported = await runtime.listPodSandboxStats().catch(() => undefined);
+  if (!reported) return undefined;
+  const linux = reported.flatMap(({ attributes, linux: figures }) =>
     figures ? [{ uid: attributes?.metadata?.uid ?? "", figures }] : [],
   );
   return {
@@ -38,8 +38,8 @@ export async function runtimeStats(
   };
 }
 
-const valueOf = (told: { readonly value?: number | bigint | undefined } | undefined): number =>
-  Number(told?.value ?? 0);
+const valueOf = (reported: { readonly value?: number | bigint | undefined } | undefined): number =>
+  Number(reported?.value ?? 0);
 
 function usageOf({ cpu, memory, process }: LinuxStats): CgroupUsage {
   const workingSetBytes = valueOf(memory?.workingSetBytes);

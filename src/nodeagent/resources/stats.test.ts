@@ -96,10 +96,10 @@ test("stats come from the runtime and cgroups, rates from two samples", async (t
   const root = await files(t, firstVersion);
   const clock = virtualClock(Date.UTC(2024, 0, 1));
   let nanoseconds = 1e9;
-  let asked = 0;
+  let calls = 0;
   const runtime = {
     listContainerStats: () => {
-      asked++;
+      calls++;
       return Promise.resolve([
         {
           attributes: { id: "c1" },
@@ -139,8 +139,8 @@ test("stats come from the runtime and cgroups, rates from two samples", async (t
         ["d", { hostPath: join(root, "v"), isDevice: true }],
       ]),
   };
-  const look = stats({ ...parts, volumeMilliseconds: 60_000 });
-  const first = (await look.look()).pods[0]!;
+  const collector = stats({ ...parts, volumeMilliseconds: 60_000 });
+  const first = (await collector.get()).pods[0]!;
   assert.deepEqual(
     [first.containers[0]!.cpu, first.containers[0]!.workingSetBytes, first.containers[0]!.startedAt],
     [{ nanoseconds: 1e9, nanoCores: undefined }, 77, Date.UTC(2023, 11, 31)],
@@ -150,13 +150,13 @@ test("stats come from the runtime and cgroups, rates from two samples", async (t
     [first.usage?.memoryBytes, first.volumes.map(({ name, isLocal }) => [name, isLocal])],
     [1000, [["v", true]]],
   );
-  assert.deepEqual((await stats(parts).look()).pods[0]!.volumes, [], "a period of 0 leaves volumes out");
-  asked = 1;
-  await look.look();
-  assert.equal(asked, 1, "a second look within moments sees the same");
+  assert.deepEqual((await stats(parts).get()).pods[0]!.volumes, [], "a period of 0 leaves volumes out");
+  calls = 1;
+  await collector.get();
+  assert.equal(calls, 1, "a second look within moments sees the same");
   await clock.advance(10_000);
   nanoseconds = 2e9;
-  assert.equal((await look.look()).pods[0]!.containers[0]!.cpu.nanoCores, 1e8);
+  assert.equal((await collector.get()).pods[0]!.containers[0]!.cpu.nanoCores, 1e8);
 });
 
 test("hardware and identity of the machine are read", async (t) => {
@@ -205,7 +205,7 @@ test("hardware and identity of the machine are read", async (t) => {
 
 test("with runtime stats, neither cgroup nor interface stats are used", async (t) => {
   const root = await files(t, firstVersion);
-  const told = {
+  const reported = {
     attributes: { metadata: { uid: "u" } },
     linux: {
       cpu: { usageCoreNanoSeconds: { value: 7 } },
@@ -215,11 +215,11 @@ test("with runtime stats, neither cgroup nor interface stats are used", async (t
     },
   };
   const figuresOf = async (fromRuntime: boolean) => {
-    const look = stats({
+    const collector = stats({
       clock: virtualClock(),
       runtime: {
         listContainerStats: () => Promise.resolve([]),
-        listPodSandboxStats: () => Promise.resolve([told]),
+        listPodSandboxStats: () => Promise.resolve([reported]),
         imageFsInfo: () => Promise.resolve([]),
       } as unknown as ContainerRuntime,
       registry: {
@@ -229,7 +229,7 @@ test("with runtime stats, neither cgroup nor interface stats are used", async (t
       ...(await plainOptions(root)),
       fromRuntime,
     });
-    const { usage, network, containers } = (await look.look()).pods[0]!;
+    const { usage, network, containers } = (await collector.get()).pods[0]!;
     return [
       usage?.workingSetBytes,
       network.map(({ name }) => name),
@@ -243,14 +243,14 @@ test("with runtime stats, neither cgroup nor interface stats are used", async (t
 test("stats are collected again when older than allowed", async (t) => {
   const root = await files(t, firstVersion);
   const clock = virtualClock();
-  let asked = 0;
-  const looked = async (oldestMilliseconds: number): Promise<number> => {
-    asked = 0;
-    const look = stats({
+  let calls = 0;
+  const callsWithMaxAge = async (oldestMilliseconds: number): Promise<number> => {
+    calls = 0;
+    const collector = stats({
       clock,
       runtime: {
         listContainerStats: () => {
-          asked++;
+          calls++;
           return Promise.resolve([]);
         },
         imageFsInfo: () => Promise.resolve([]),
@@ -260,10 +260,10 @@ test("stats are collected again when older than allowed", async (t) => {
       oldestMilliseconds,
     });
     for (let round = 0; round < 4; round++) {
-      await look.look();
+      await collector.get();
       await clock.advance(500);
     }
-    return asked;
+    return calls;
   };
-  assert.deepEqual([await looked(400), await looked(10_000)], [4, 1]);
+  assert.deepEqual([await callsWithMaxAge(400), await callsWithMaxAge(10_000)], [4, 1]);
 });

@@ -8,30 +8,30 @@ import type { MountedVolume, PodRegistry, VolumeStats } from "../interfaces.ts";
 import { type CgroupUsage, type InterfaceUsage, cgroupUsage, networkUsage } from "./cgroup-usage.ts";
 import type { CgroupTree } from "./cgroup-tree.ts";
 import type { DiskUsage } from "./disk-usage.ts";
-import { type AllGroups, groupFigures } from "./group-figures.ts";
+import { type AllCgroupStats, collectCgroupStats } from "./cgroup-stats.ts";
 import { type Filesystem, type Machine, filesystemOf, runningProcesses } from "./machine.ts";
 import { type NodeMemory, nodeMemory } from "./node-memory.ts";
 import { type RuntimeStats, runtimeStats } from "./runtime-stats.ts";
 import { type VolumeMeasure, type VolumeMeterOptions, volumeMeter } from "./volume-meter.ts";
 
-export interface CpuFigures {
+export interface CpuUsage {
   readonly nanoseconds: number;
   /** Nanocores since the previous sample; undefined in the first. */
   readonly nanoCores: number | undefined;
 }
 
-export interface ContainerFigures {
+export interface ContainerUsage {
   readonly name: string;
   readonly id: string;
   readonly image: string;
   readonly startedAt: number;
-  readonly cpu: CpuFigures;
+  readonly cpu: CpuUsage;
   readonly workingSetBytes: number;
   readonly rootfs: DiskUsage;
   readonly logs: DiskUsage;
 }
 
-export interface VolumeFigures {
+export interface VolumeUsage {
   readonly name: string;
   readonly used: DiskUsage;
   readonly filesystem: Filesystem;
@@ -39,37 +39,37 @@ export interface VolumeFigures {
   readonly isLocal: boolean;
 }
 
-export interface PodFigures {
+export interface PodStats {
   readonly name: string;
   readonly namespace: string;
   readonly uid: string;
   readonly startedAt: number;
   readonly group: string;
-  readonly cpu: CpuFigures;
+  readonly cpu: CpuUsage;
   readonly usage: CgroupUsage | undefined;
   readonly network: readonly InterfaceUsage[];
-  readonly containers: readonly ContainerFigures[];
-  readonly volumes: readonly VolumeFigures[];
+  readonly containers: readonly ContainerUsage[];
+  readonly volumes: readonly VolumeUsage[];
 }
 
-export interface NodeFigures {
+export interface NodeStats {
   readonly at: number;
   readonly startedAt: number;
-  readonly cpu: CpuFigures;
+  readonly cpu: CpuUsage;
   readonly memory: NodeMemory;
   readonly network: readonly InterfaceUsage[];
   readonly disk: Filesystem;
   readonly images: { readonly filesystem: Filesystem; readonly used: DiskUsage };
   readonly processes: number;
-  readonly podsGroup: CgroupFigures | undefined;
+  readonly podsGroup: CgroupStats | undefined;
   /** The configured system groups by name, such as the runtime's. */
-  readonly systemGroups?: Readonly<Record<string, CgroupFigures>>;
-  readonly pods: readonly PodFigures[];
+  readonly systemGroups?: Readonly<Record<string, CgroupStats>>;
+  readonly pods: readonly PodStats[];
 }
 
-export interface CgroupFigures {
+export interface CgroupStats {
   readonly startedAt: number;
-  readonly cpu: CpuFigures;
+  readonly cpu: CpuUsage;
   readonly usage: CgroupUsage;
 }
 
@@ -95,9 +95,9 @@ export interface StatsOptions {
 }
 
 export interface Stats {
-  look(): Promise<NodeFigures>;
+  get(): Promise<NodeStats>;
   /** Returns the full stats of all control groups. */
-  groups(): Promise<AllGroups>;
+  groups(): Promise<AllCgroupStats>;
 }
 
 const goodForMilliseconds = 2000;
@@ -106,8 +106,8 @@ const tickNanoseconds = 10_000_000;
 export function stats(options: StatsOptions): Stats {
   const { clock, runtime, registry, tree } = options;
   const startedAt = clock.now();
-  let last: NodeFigures | undefined;
-  let looking: Promise<NodeFigures> | undefined;
+  let last: NodeStats | undefined;
+  let collecting: Promise<NodeStats> | undefined;
   let samples = new Map<string, { readonly at: number; readonly nanoseconds: number }>();
   let fresh = new Map<string, { readonly at: number; readonly nanoseconds: number }>();
   const meter = volumeMeter({
@@ -116,35 +116,35 @@ export function stats(options: StatsOptions): Stats {
     ...(options.volumeTook && { took: options.volumeTook }),
   });
 
-  const look = async (): Promise<NodeFigures> => {
+  const get = async (): Promise<NodeStats> => {
     const goodFor = Math.min(goodForMilliseconds, options.oldestMilliseconds ?? Infinity);
     if (last && clock.now() - last.at < goodFor) return last;
-    looking ??= collect().finally(() => (looking = undefined));
-    return await looking;
+    collecting ??= collect().finally(() => (collecting = undefined));
+    return await collecting;
   };
   return {
-    look,
-    groups: async () => await groupFigures(await look(), tree, options.podsGroup, options.rootDirectory),
+    get,
+    groups: async () => await collectCgroupStats(await get(), tree, options.podsGroup, options.rootDirectory),
   };
 
-  async function collect(): Promise<NodeFigures> {
+  async function collect(): Promise<NodeStats> {
     fresh = new Map();
-    const told = options.fromRuntime ? await runtimeStats(runtime) : undefined;
+    const reported = options.fromRuntime ? await runtimeStats(runtime) : undefined;
     const containers =
-      told?.containers ??
+      reported?.containers ??
       new Map((await runtime.listContainerStats()).map((one) => [one.attributes?.id ?? "", one]));
     const disk = await filesystemOf(options.rootDirectory);
     const measured = new Set<string>();
-    const pods: PodFigures[] = [];
+    const pods: PodStats[] = [];
     for (const pod of registry.pods()) {
-      const figures = await ofPod(pod, { containers, ...(told && { pods: told.pods }) }, measured);
+      const figures = await ofPod(pod, { containers, ...(reported && { pods: reported.pods }) }, measured);
       if (figures) pods.push(figures);
     }
-    const ofGroup = async (group: string): Promise<CgroupFigures | undefined> => {
+    const ofGroup = async (group: string): Promise<CgroupStats | undefined> => {
       const usage = await cgroupUsage(tree, group);
       return usage && { startedAt, cpu: cpu(group, usage.cpuNanoseconds), usage };
     };
-    const systemGroups: Record<string, CgroupFigures> = {};
+    const systemGroups: Record<string, CgroupStats> = {};
     for (const [name, group] of Object.entries(options.systemGroups ?? {})) {
       const figures = await ofGroup(group);
       if (figures) systemGroups[name] = figures;
@@ -167,7 +167,7 @@ export function stats(options: StatsOptions): Stats {
     return last;
   }
 
-  function cpu(key: string, nanoseconds: number): CpuFigures {
+  function cpu(key: string, nanoseconds: number): CpuUsage {
     const at = clock.now();
     const before = samples.get(key);
     fresh.set(key, { at, nanoseconds });
@@ -178,18 +178,22 @@ export function stats(options: StatsOptions): Stats {
     return { nanoseconds, nanoCores };
   }
 
-  type Told = Pick<RuntimeStats, "containers"> & Partial<RuntimeStats>;
+  type ReportedStats = Pick<RuntimeStats, "containers"> & Partial<RuntimeStats>;
 
-  async function ofPod(pod: Pod, told: Told, measured: Set<string>): Promise<PodFigures | undefined> {
+  async function ofPod(
+    pod: Pod,
+    reported: ReportedStats,
+    measured: Set<string>,
+  ): Promise<PodStats | undefined> {
     const uid = uidOf(pod);
     const running = registry.containers(uid).filter(({ state }) => state === "running");
     const group = options.groupOf(pod);
-    const ofRuntime = told.pods?.get(uid);
-    const usage = told.pods ? ofRuntime?.usage : await cgroupUsage(tree, group);
+    const ofRuntime = reported.pods?.get(uid);
+    const usage = reported.pods ? ofRuntime?.usage : await cgroupUsage(tree, group);
     if (running.length === 0 && !usage) return undefined;
-    const containers: ContainerFigures[] = [];
+    const containers: ContainerUsage[] = [];
     for (const { id, name, logPath } of running) {
-      const figures = told.containers.get(id);
+      const figures = reported.containers.get(id);
       if (!figures) continue;
       const log = await stat(logPath).catch(() => undefined);
       const status = [
@@ -212,7 +216,7 @@ export function stats(options: StatsOptions): Stats {
       });
     }
     const network = async (): Promise<readonly InterfaceUsage[]> => {
-      if (told.pods) return ofRuntime?.network ?? [];
+      if (reported.pods) return ofRuntime?.network ?? [];
       const pid = pod.spec.hostNetwork ? undefined : await firstProcess(group, running);
       return pid === undefined ? [] : await networkUsage(pid);
     };
@@ -242,8 +246,8 @@ export function stats(options: StatsOptions): Stats {
     return undefined;
   }
 
-  async function ofVolumes(pod: Pod, measured: Set<string>): Promise<VolumeFigures[]> {
-    const figures: VolumeFigures[] = [];
+  async function ofVolumes(pod: Pod, measured: Set<string>): Promise<VolumeUsage[]> {
+    const figures: VolumeUsage[] = [];
     for (const [name, { hostPath, isDevice, stats: ownStats }] of options.volumesOf(uidOf(pod))) {
       const volume = pod.spec.volumes?.find((one) => one.name === name);
       // A host path may be anything, and large; the usage of a block device is unknown.
@@ -264,17 +268,17 @@ export function stats(options: StatsOptions): Stats {
   }
 
   /** Returns the stats reported by a volume's plugin; undefined if it fails. */
-  async function measureOf(ask: () => Promise<VolumeStats>): Promise<VolumeMeasure | undefined> {
-    const told = await ask().catch(() => undefined);
+  async function measureOf(getStats: () => Promise<VolumeStats>): Promise<VolumeMeasure | undefined> {
+    const reported = await getStats().catch(() => undefined);
     return (
-      told && {
-        used: { bytes: told.usedBytes, inodes: told.inodesUsed },
-        filesystem: { ...told, freeBytes: told.capacityBytes - told.usedBytes },
+      reported && {
+        used: { bytes: reported.usedBytes, inodes: reported.inodesUsed },
+        filesystem: { ...reported, freeBytes: reported.capacityBytes - reported.usedBytes },
       }
     );
   }
 
-  async function ofImages(fallback: Filesystem): Promise<NodeFigures["images"]> {
+  async function ofImages(fallback: Filesystem): Promise<NodeStats["images"]> {
     const [info] = await runtime.imageFsInfo().catch(() => []);
     const mountpoint = info?.fsId?.mountpoint;
     return {

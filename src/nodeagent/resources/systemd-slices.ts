@@ -40,13 +40,13 @@ export function systemdSlices(
       for (const unit of unitsOf(group)) {
         const properties = ["2", "DefaultDependencies", "b", "false", "TasksAccounting", "b", "true"];
         await call("StartTransientUnit", "ssa(sv)a(sa(sv))", unit, "replace", ...properties, "0").catch(
-          unlessThere,
+          ignoreExisting,
         );
       }
     },
     stop: async (group) => {
       const unit = unitsOf(group).at(-1);
-      if (unit !== undefined) await call("StopUnit", "ss", unit, "replace").catch(unlessGone);
+      if (unit !== undefined) await call("StopUnit", "ss", unit, "replace").catch(ignoreMissing);
     },
   };
 }
@@ -55,10 +55,10 @@ export function systemdSlices(
 export const unitsOf = (group: string): string[] =>
   group.split("/").filter((part) => part.endsWith(".slice"));
 
-const saidBy = (error: unknown): string => (error as { stderr?: string }).stderr ?? String(error);
-const unlessThere = (error: unknown): void => {
-  if (!/already (exists|loaded)|fragment file/.test(saidBy(error))) throw error;
+const outputOf = (error: unknown): string => (error as { stderr?: string }).stderr ?? String(error);
+const ignoreExisting = (error: unknown): void => {
+  if (!/already (exists|loaded)|fragment file/.test(outputOf(error))) throw error;
 };
-const unlessGone = (error: unknown): void => {
-  if (!/not loaded/.test(saidBy(error))) throw error;
+const ignoreMissing = (error: unknown): void => {
+  if (!/not loaded/.test(outputOf(error))) throw error;
 };

@@ -6,9 +6,9 @@ import { filesystemOf, remoteFilesystemOf } from "./machine.ts";
 import { volumeMeter } from "./volume-meter.ts";
 
 /** Directories whose file systems respond when the test says so, and the recorded calls. */
-function played() {
+function setUp() {
   const clock = virtualClock(0);
-  const asked: string[] = [];
+  const calls: string[] = [];
   const away = new Map<string, PromiseWithResolvers<void>>();
   let bytes = 0;
   const took: string[] = [];
@@ -17,7 +17,7 @@ function played() {
     took: (how, milliseconds) => took.push(`${how} ${milliseconds}`),
     goodForMilliseconds: 60_000,
     filesystemOf: async (path) => {
-      asked.push(path);
+      calls.push(path);
       await away.get(path)?.promise;
       if (path === "/gone") throw new Error("no such folder");
       return {} as Filesystem;
@@ -25,37 +25,37 @@ function played() {
     diskUsage: async () => ({ bytes: ++bytes, inodes: 1 }),
     isRemote: async () => false,
   });
-  return { clock, asked, away, took, meter };
+  return { clock, calls, away, took, meter };
 }
 
 test("a volume is measured again only when the cached usage has expired", async () => {
-  const { clock, asked, took, meter } = played();
+  const { clock, calls, took, meter } = setUp();
   assert.equal((await meter.measure("/v"))?.used.bytes, 1);
   await clock.advance(59_000);
   assert.equal((await meter.measure("/v"))?.used.bytes, 1);
   await clock.advance(1000);
   assert.equal((await meter.measure("/v"))?.used.bytes, 2);
-  assert.equal(asked.length, 3, "how much room there is is asked each time");
+  assert.equal(calls.length, 3, "how much room there is is asked each time");
   assert.deepEqual(took, ["statfs 0", "du 0", "statfs 0", "statfs 0", "du 0"]);
 });
 
 test("a volume whose server does not respond blocks no caller, and is not measured again until it responds", async () => {
-  const { clock, asked, away, meter } = played();
+  const { clock, calls, away, meter } = setUp();
   await meter.measure("/nfs");
   away.set("/nfs", Promise.withResolvers());
   const waiting = meter.measure("/nfs");
   await clock.advance(5000);
   assert.equal((await waiting)?.used.bytes, 1, "what was known before is told");
   assert.equal((await meter.measure("/nfs"))?.used.bytes, 1);
-  assert.equal(asked.length, 2);
+  assert.equal(calls.length, 2);
   away.get("/nfs")!.resolve();
   await new Promise((resolve) => setImmediate(resolve));
   await meter.measure("/nfs");
-  assert.equal(asked.length, 3);
+  assert.equal(calls.length, 3);
 });
 
 test("missing volumes, and dropped ones that do not respond, have no usage", async () => {
-  const { clock, away, meter } = played();
+  const { clock, away, meter } = setUp();
   assert.equal(await meter.measure("/gone"), undefined);
   await meter.measure("/v");
   meter.keepOnly(new Set(["/other"]));

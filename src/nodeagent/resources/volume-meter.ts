@@ -43,13 +43,13 @@ export function volumeMeter(options: VolumeMeterOptions): VolumeMeter {
   const {
     clock,
     goodForMilliseconds,
-    filesystemOf: look = filesystemOf,
-    diskUsage: count = diskUsage,
+    filesystemOf: getFilesystem = filesystemOf,
+    diskUsage: getDiskUsage = diskUsage,
     isRemote = async (path) => isNetworkMount(await readFile("/proc/self/mountinfo", "utf8"), path),
-    remoteFilesystemOf: lookRemotely = remoteFilesystemOf,
+    remoteFilesystemOf: getRemoteFilesystem = remoteFilesystemOf,
   } = options;
   const known = new Map<string, VolumeMeasure & { readonly countedAt: number }>();
-  const asked = new Set<string>();
+  const pending = new Set<string>();
 
   async function timed<T>(how: "du" | "statfs", looking: Promise<T>): Promise<T> {
     const began = clock.now();
@@ -58,38 +58,38 @@ export function volumeMeter(options: VolumeMeterOptions): VolumeMeter {
     return found;
   }
 
-  async function ask(path: string): Promise<VolumeMeasure | undefined> {
-    asked.add(path);
+  async function measurePath(path: string): Promise<VolumeMeasure | undefined> {
+    pending.add(path);
     try {
       if (await isRemote(path)) {
-        const filesystem = await timed("statfs", lookRemotely(path));
+        const filesystem = await timed("statfs", getRemoteFilesystem(path));
         const found = { filesystem, countedAt: clock.now(), used: usedOf(filesystem) };
         known.set(path, found);
         return found;
       }
-      const filesystem = await timed("statfs", look(path));
+      const filesystem = await timed("statfs", getFilesystem(path));
       const old = known.get(path);
       const isGood = old !== undefined && clock.now() - old.countedAt < goodForMilliseconds;
       const found = isGood
         ? { ...old, filesystem }
-        : { filesystem, countedAt: clock.now(), used: await timed("du", count(path)) };
+        : { filesystem, countedAt: clock.now(), used: await timed("du", getDiskUsage(path)) };
       known.set(path, found);
       return found;
     } catch {
       known.delete(path);
       return undefined;
     } finally {
-      asked.delete(path);
+      pending.delete(path);
     }
   }
 
   return {
     measure: async (path) => {
-      if (asked.has(path)) return known.get(path);
-      const late = Promise.withResolvers<VolumeMeasure | undefined>();
-      const cancel = clock.after(patienceMilliseconds, () => late.resolve(known.get(path)));
+      if (pending.has(path)) return known.get(path);
+      const timeout = Promise.withResolvers<VolumeMeasure | undefined>();
+      const cancel = clock.after(patienceMilliseconds, () => timeout.resolve(known.get(path)));
       try {
-        return await Promise.race([ask(path), late.promise]);
+        return await Promise.race([measurePath(path), timeout.promise]);
       } finally {
         cancel();
       }

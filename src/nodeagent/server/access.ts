@@ -43,7 +43,7 @@ export interface Access {
   stop(): void;
 }
 
-const keptAnswers = 4096;
+const reviewCacheSize = 4096;
 const trustCheckMilliseconds = 60_000;
 const verbs: Readonly<Record<string, string>> = {
   GET: "get",
@@ -55,7 +55,7 @@ const verbs: Readonly<Record<string, string>> = {
 
 export function access(options: AccessOptions): Access {
   const { clock, log } = options;
-  const asked = reviewMetrics(options);
+  const reviewMetricsFor = reviewMetrics(options);
   const methods: Authenticator[] = [];
   let stop = (): void => undefined;
   if (options.clientCaFile) {
@@ -74,12 +74,12 @@ export function access(options: AccessOptions): Access {
     );
   }
   if (options.tokenReviews && options.client)
-    methods.push(bearerTokens([tokenReviews(options.client, options, asked("authn"))], []));
+    methods.push(bearerTokens([tokenReviews(options.client, options, reviewMetricsFor("authn"))], []));
   const authenticator = authenticatorOf(methods, { anonymous: options.anonymous });
   const allowed =
     options.authorization === "AlwaysAllow"
       ? () => Promise.resolve(true)
-      : accessReviews(options, asked("authz"));
+      : accessReviews(options, reviewMetricsFor("authz"));
   return {
     stop: () => stop(),
     refuse: async (call) => {
@@ -120,13 +120,13 @@ function subresourceOf(path: string): string {
   return isBelow("/stats") ? "stats" : isBelow("/metrics") ? "metrics" : isBelow("/logs") ? "log" : "proxy";
 }
 
-type Counted = <T>(ask: () => Promise<T>) => Promise<T>;
+type MeasureReview = <T>(ask: () => Promise<T>) => Promise<T>;
 
 /** Counts and times the review requests to the API server by status code. */
 function reviewMetrics({
   metrics,
   clock,
-}: Pick<AccessOptions, "metrics" | "clock">): (what: "authn" | "authz") => Counted {
+}: Pick<AccessOptions, "metrics" | "clock">): (what: "authn" | "authz") => MeasureReview {
   return (what) => {
     const labels = ["code"];
     const total = metrics?.counter({
@@ -165,16 +165,16 @@ interface Reviewed {
 function tokenReviews(
   client: ApiClient,
   { clock, tokenReviewTtl }: Pick<AccessOptions, "clock" | "tokenReviewTtl">,
-  counted: Counted,
+  measured: MeasureReview,
 ): TokenMethod {
   const kept = new LRUCache<string, Reviewed & { readonly identity: Identity | undefined }>({
-    max: keptAnswers,
+    max: reviewCacheSize,
   });
   return {
     identify: async (token) => {
       const known = kept.get(token);
       if (known && clock.now() < known.until) return known.identity;
-      const { status } = await counted(() =>
+      const { status } = await measured(() =>
         client.of(kinds.tokenReviews).create({ metadata: {}, spec: { token } }),
       );
       const user = status?.authenticated ? status.user : undefined;
@@ -194,13 +194,13 @@ function tokenReviews(
 
 function accessReviews(
   { client, clock, nodeName, allowedTtl, deniedTtl }: AccessOptions,
-  counted: Counted,
+  measured: MeasureReview,
 ): (user: User, attributes: { verb: string; subresource: string }) => Promise<boolean> {
   if (!client)
     throw new Error(
       "authorization by the API server needs an API server: use authorization mode AlwaysAllow or give a client configuration",
     );
-  const kept = new LRUCache<string, Reviewed & { readonly allowed: boolean }>({ max: keptAnswers });
+  const kept = new LRUCache<string, Reviewed & { readonly allowed: boolean }>({ max: reviewCacheSize });
   return async (user, { verb, subresource }) => {
     const spec = {
       resourceAttributes: {
@@ -218,7 +218,7 @@ function accessReviews(
     const key = JSON.stringify(spec);
     const known = kept.get(key);
     if (known && clock.now() < known.until) return known.allowed;
-    const { status } = await counted(() =>
+    const { status } = await measured(() =>
       client.of(kinds.subjectAccessReviews).create({ metadata: {}, spec }),
     );
     const allowed = status?.allowed === true && status.denied !== true;

@@ -13,13 +13,13 @@ const { orch } = dialects;
 test("calls to the runtime are counted, timed and their errors counted", async () => {
   const metrics = createMetrics();
   const clock = virtualClock();
-  const played = fakeRuntime({ clock });
-  const runtime: ContainerRuntime = measuredRuntime(played, metrics, orch, clock);
+  const fake = fakeRuntime({ clock });
+  const runtime: ContainerRuntime = measuredRuntime(fake, metrics, orch, clock);
   await runtime.listPodSandboxes();
   await runtime.listPodSandboxes();
   await assert.rejects(runtime.startContainer("nope"));
   await runtime.runPodSandbox({ metadata: { name: "p", uid: "u", namespace: "n" } }, "kata");
-  played.faults.fail("RunPodSandbox", new Error("no room"));
+  fake.faults.fail("RunPodSandbox", new Error("no room"));
   await assert.rejects(runtime.runPodSandbox({ metadata: { name: "q", uid: "v", namespace: "n" } }, "kata"));
   const text = metrics.expose();
   assert.match(text, /^nodeagent_runtime_operations_total\{operation_type="list_podsandbox"\} 2$/m);

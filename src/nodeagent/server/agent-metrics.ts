@@ -86,11 +86,11 @@ export function agentMetrics(options: AgentMetricsOptions): void {
     seen.with().set(registry.lastRelistAt() / 1000);
     ephemeral.set(pods.reduce((sum, { spec }) => sum + (spec.ephemeralContainers?.length ?? 0), 0));
     mirrors.set(options.mirrors());
-    tallied(
+    countByLabels(
       working,
       options.working().map(({ config, lifecycle, static: kind }) => [config, lifecycle, kind]),
     );
-    tallied(
+    countByLabels(
       volumes,
       pods
         .filter(({ status }) => status?.phase !== "Succeeded" && status?.phase !== "Failed")
@@ -100,7 +100,7 @@ export function agentMetrics(options: AgentMetricsOptions): void {
 }
 
 /** Sets each series to the number of occurrences of its labels; other series are cleared. */
-function tallied(family: Family<Gauge>, occurring: readonly (readonly string[])[]): void {
+function countByLabels(family: Family<Gauge>, occurring: readonly (readonly string[])[]): void {
   family.clear();
   for (const labels of occurring) family.with(...labels).add();
 }

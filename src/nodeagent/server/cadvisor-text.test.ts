@@ -6,9 +6,9 @@ import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { silentLog } from "#base";
 import { cgroupTree } from "../resources/cgroup-tree.ts";
-import { groupFigures } from "../resources/group-figures.ts";
+import { collectCgroupStats } from "../resources/cgroup-stats.ts";
 import { readMachine } from "../resources/machine.ts";
-import type { NodeFigures } from "../resources/stats.ts";
+import type { NodeStats } from "../resources/stats.ts";
 import { cadvisorText } from "./cadvisor-text.ts";
 
 const disk = { capacityBytes: 100, availableBytes: 40, freeBytes: 40, inodes: 10, inodesFree: 4 };
@@ -36,7 +36,7 @@ const container = {
   rootfs: { bytes: 10, inodes: 2 },
   logs: { bytes: 0, inodes: 0 },
 };
-const figures: NodeFigures = {
+const figures: NodeStats = {
   at: 1000,
   startedAt: 1000,
   cpu,
@@ -116,7 +116,7 @@ async function textOf(t: TestContext, version: 1 | 2): Promise<string> {
       : { version, path: root, controllers: new Set(controllers) },
     silentLog,
   );
-  return cadvisorText(figures, await groupFigures(figures, tree, "/pods", root), await readMachine());
+  return cadvisorText(figures, await collectCgroupStats(figures, tree, "/pods", root), await readMachine());
 }
 
 for (const version of [1, 2] as const) {

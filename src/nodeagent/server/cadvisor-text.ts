@@ -2,15 +2,15 @@
 // format.
 import type { CgroupUsage, InterfaceUsage } from "../resources/cgroup-usage.ts";
 import type { DiskCounts } from "../resources/disk-traffic.ts";
-import type { AllGroups, GroupFigures } from "../resources/group-figures.ts";
+import type { AllCgroupStats, FullCgroupStats } from "../resources/cgroup-stats.ts";
 import type { Machine } from "../resources/machine.ts";
-import type { NodeFigures } from "../resources/stats.ts";
-import { type Labels, type Series, exposed, scrapeError } from "./figures-text.ts";
+import type { NodeStats } from "../resources/stats.ts";
+import { type Labels, type Series, formatFamily, scrapeError } from "./metrics-text.ts";
 
 type Type = "counter" | "gauge";
-type Usage = (usage: CgroupUsage, group: GroupFigures) => number;
+type Usage = (usage: CgroupUsage, group: FullCgroupStats) => number;
 
-const used: [name: string, type: Type, help: string, value: Usage][] = [
+const usageMetrics: [name: string, type: Type, help: string, value: Usage][] = [
   [
     "container_cpu_load_average_10s",
     "gauge",
@@ -70,7 +70,7 @@ const used: [name: string, type: Type, help: string, value: Usage][] = [
   ],
 ];
 
-const settings: [name: string, help: string, value: Usage][] = [
+const specMetrics: [name: string, help: string, value: Usage][] = [
   [
     "container_spec_cpu_period",
     "The period in which the quota counts, in microseconds.",
@@ -99,7 +99,7 @@ const settings: [name: string, help: string, value: Usage][] = [
   ],
 ];
 
-const throttled: [name: string, help: string, value: (usage: CgroupUsage) => number][] = [
+const throttlingMetrics: [name: string, help: string, value: (usage: CgroupUsage) => number][] = [
   ["container_cpu_cfs_periods_total", "Elapsed enforcement periods.", (usage) => usage.periods],
   [
     "container_cpu_cfs_throttled_periods_total",
@@ -113,7 +113,7 @@ const throttled: [name: string, help: string, value: (usage: CgroupUsage) => num
   ],
 ];
 
-const traffic: [name: string, help: string, value: (one: InterfaceUsage) => number][] = [
+const networkMetrics: [name: string, help: string, value: (one: InterfaceUsage) => number][] = [
   ["container_network_receive_bytes_total", "Bytes received.", (one) => one.rxBytes],
   ["container_network_receive_errors_total", "Errors while receiving.", (one) => one.rxErrors],
   [
@@ -133,12 +133,15 @@ const traffic: [name: string, help: string, value: (one: InterfaceUsage) => numb
 ];
 
 /** Counts both for the machine's disks and for each group's share of them. */
-const accesses: [name: string, help: string, value: (one: Pick<DiskCounts, "reads" | "writes">) => number][] =
-  [
-    ["container_fs_reads_total", "Reads.", ({ reads }) => reads],
-    ["container_fs_writes_total", "Writes.", ({ writes }) => writes],
-  ];
-const disk: [name: string, type: Type, help: string, value: (one: DiskCounts) => number][] = [
+const accessMetrics: [
+  name: string,
+  help: string,
+  value: (one: Pick<DiskCounts, "reads" | "writes">) => number,
+][] = [
+  ["container_fs_reads_total", "Reads.", ({ reads }) => reads],
+  ["container_fs_writes_total", "Writes.", ({ writes }) => writes],
+];
+const diskMetrics: [name: string, type: Type, help: string, value: (one: DiskCounts) => number][] = [
   ["container_fs_io_current", "gauge", "Requests under way.", (one) => one.underWay],
   [
     "container_fs_io_time_seconds_total",
@@ -165,9 +168,9 @@ const disk: [name: string, type: Type, help: string, value: (one: DiskCounts) =>
   ["container_fs_writes_merged_total", "counter", "Writes that were made one.", (one) => one.writesMerged],
 ];
 
-const nobody = { container: "", image: "", name: "", namespace: "", pod: "" };
-const labelsOf = ({ id, pod, container }: GroupFigures): Labels => ({
-  ...nobody,
+const emptyLabels = { container: "", image: "", name: "", namespace: "", pod: "" };
+const labelsOf = ({ id, pod, container }: FullCgroupStats): Labels => ({
+  ...emptyLabels,
   id,
   ...(pod && { namespace: pod.namespace, pod: pod.name }),
   ...(container && { container: container.name, image: container.image, name: container.id }),
@@ -175,24 +178,24 @@ const labelsOf = ({ id, pod, container }: GroupFigures): Labels => ({
 
 /** Formats the metrics of cgroups, disks and the machine. */
 export function cadvisorText(
-  figures: NodeFigures,
-  { groups, disks, device }: AllGroups,
+  nodeStats: NodeStats,
+  { groups, disks, device }: AllCgroupStats,
   machine: Machine,
 ): string {
-  const { at, pods } = figures;
+  const { at, pods } = nodeStats;
   const ofGroups = (value: Usage): Series[] =>
     groups.map((group) => ({ labels: labelsOf(group), value: value(group.usage, group) }));
   const each = (
-    list: (group: GroupFigures) => readonly (readonly [more: Labels, value: number])[],
+    list: (group: FullCgroupStats) => readonly (readonly [more: Labels, value: number])[],
   ): Series[] =>
     groups.flatMap((group) =>
       list(group).map(([more, value]) => ({ labels: { ...labelsOf(group), ...more }, value })),
     );
   const onMachine = (values: readonly (readonly [device: string, value: number])[]): Series[] =>
-    values.map(([name, value]) => ({ labels: { ...nobody, id: "/", device: name }, value }));
+    values.map(([name, value]) => ({ labels: { ...emptyLabels, id: "/", device: name }, value }));
   const limited = groups.filter(({ details }) => details.cpuQuota !== undefined);
   const texts = [
-    exposed("cadvisor_version_info", "gauge", "The kernel and the system, as labels of a constant 1.", [
+    formatFamily("cadvisor_version_info", "gauge", "The kernel and the system, as labels of a constant 1.", [
       {
         labels: {
           cadvisorRevision: "",
@@ -204,8 +207,8 @@ export function cadvisorText(
         value: 1,
       },
     ]),
-    ...throttled.map(([name, help, value]) =>
-      exposed(
+    ...throttlingMetrics.map(([name, help, value]) =>
+      formatFamily(
         name,
         "counter",
         help,
@@ -213,7 +216,7 @@ export function cadvisorText(
         at,
       ),
     ),
-    exposed(
+    formatFamily(
       "container_cpu_usage_seconds_total",
       "counter",
       "Processor time.",
@@ -222,39 +225,39 @@ export function cadvisorText(
       ]),
       at,
     ),
-    exposed(
+    formatFamily(
       "container_fs_inodes_free",
       "gauge",
       "Files that can still be made.",
-      onMachine([[device, figures.disk.inodesFree]]),
+      onMachine([[device, nodeStats.disk.inodesFree]]),
       at,
     ),
-    exposed(
+    formatFamily(
       "container_fs_inodes_total",
       "gauge",
       "Files that there can be.",
-      onMachine([[device, figures.disk.inodes]]),
+      onMachine([[device, nodeStats.disk.inodes]]),
       at,
     ),
-    exposed(
+    formatFamily(
       "container_fs_limit_bytes",
       "gauge",
       "Bytes that the file system holds.",
-      onMachine([[device, figures.disk.capacityBytes]]),
+      onMachine([[device, nodeStats.disk.capacityBytes]]),
       at,
     ),
-    exposed(
+    formatFamily(
       "container_fs_usage_bytes",
       "gauge",
       "Bytes of the file system in use; of a container, those in its own layer.",
       [
-        ...onMachine([[device, figures.disk.capacityBytes - figures.disk.freeBytes]]),
+        ...onMachine([[device, nodeStats.disk.capacityBytes - nodeStats.disk.freeBytes]]),
         ...each(({ container }) => (container ? [[{ device }, container.rootfs.bytes]] : [])),
       ],
       at,
     ),
-    ...accesses.map(([name, help, value]) =>
-      exposed(
+    ...accessMetrics.map(([name, help, value]) =>
+      formatFamily(
         name,
         "counter",
         help,
@@ -267,17 +270,17 @@ export function cadvisorText(
         at,
       ),
     ),
-    ...disk.map(([name, type, help, value]) =>
-      exposed(name, type, help, onMachine(disks.map((one) => [one.device, value(one)])), at),
+    ...diskMetrics.map(([name, type, help, value]) =>
+      formatFamily(name, type, help, onMachine(disks.map((one) => [one.device, value(one)])), at),
     ),
-    exposed(
+    formatFamily(
       "container_last_seen",
       "gauge",
       "When it was last seen.",
       ofGroups(() => Math.floor(at / 1000)),
       at,
     ),
-    exposed(
+    formatFamily(
       "container_memory_failures_total",
       "counter",
       "Page faults.",
@@ -289,21 +292,21 @@ export function cadvisorText(
       ]),
       at,
     ),
-    ...used.map(([name, type, help, value]) => exposed(name, type, help, ofGroups(value), at)),
-    ...traffic.map(([name, help, value]) =>
-      exposed(
+    ...usageMetrics.map(([name, type, help, value]) => formatFamily(name, type, help, ofGroups(value), at)),
+    ...networkMetrics.map(([name, help, value]) =>
+      formatFamily(
         name,
         "counter",
         help,
         [
-          ...figures.network.map((one) => ({
-            labels: { ...nobody, id: "/", interface: one.name },
+          ...nodeStats.network.map((one) => ({
+            labels: { ...emptyLabels, id: "/", interface: one.name },
             value: value(one),
           })),
           ...pods.flatMap((pod) =>
             pod.network.map((one) => ({
               labels: {
-                ...nobody,
+                ...emptyLabels,
                 id: pod.group,
                 interface: one.name,
                 namespace: pod.namespace,
@@ -317,14 +320,14 @@ export function cadvisorText(
       ),
     ),
     scrapeError("container_scrape_error", "", 0),
-    exposed(
+    formatFamily(
       "container_spec_cpu_quota",
       "gauge",
       "Processor time in each period, in microseconds.",
       limited.map((group) => ({ labels: labelsOf(group), value: group.details.cpuQuota! })),
     ),
-    ...settings.map(([name, help, value]) => exposed(name, "gauge", help, ofGroups(value))),
-    exposed(
+    ...specMetrics.map(([name, help, value]) => formatFamily(name, "gauge", help, ofGroups(value))),
+    formatFamily(
       "container_tasks_state",
       "gauge",
       "Tasks by what they are at.",
@@ -335,7 +338,7 @@ export function cadvisorText(
       ),
       at,
     ),
-    exposed(
+    formatFamily(
       "container_ulimits_soft",
       "gauge",
       "Limits of the first process.",
@@ -362,31 +365,31 @@ export function machineText(machine: Machine): string {
     system_uuid: machine.systemUuid,
   };
   return [
-    exposed("machine_cpu_cores", "gauge", "Logical processors.", [
+    formatFamily("machine_cpu_cores", "gauge", "Logical processors.", [
       { labels: machineLabels, value: machine.cpus },
     ]),
-    exposed("machine_cpu_physical_cores", "gauge", "Processor cores.", [
+    formatFamily("machine_cpu_physical_cores", "gauge", "Processor cores.", [
       { labels: machineLabels, value: machine.cores },
     ]),
-    exposed("machine_cpu_sockets", "gauge", "Processor sockets.", [
+    formatFamily("machine_cpu_sockets", "gauge", "Processor sockets.", [
       { labels: machineLabels, value: machine.sockets },
     ]),
-    exposed("machine_memory_bytes", "gauge", "Memory of the machine.", [
+    formatFamily("machine_memory_bytes", "gauge", "Memory of the machine.", [
       { labels: machineLabels, value: machine.memoryBytes },
     ]),
-    exposed(
+    formatFamily(
       "machine_nvm_avg_power_budget_watts",
       "gauge",
       "Power that lasting memory may draw; none is looked for.",
       [{ labels: machineLabels, value: 0 }],
     ),
-    exposed(
+    formatFamily(
       "machine_nvm_capacity",
       "gauge",
       "Lasting memory by its use; none is looked for.",
       ["app_direct_mode", "memory_mode"].map((mode) => ({ labels: { ...machineLabels, mode }, value: 0 })),
     ),
-    exposed("machine_scrape_error", "gauge", "1 if the machine could not be read, 0 otherwise.", [
+    formatFamily("machine_scrape_error", "gauge", "1 if the machine could not be read, 0 otherwise.", [
       { labels: {}, value: 0 },
     ]),
   ].join("");

@@ -17,7 +17,7 @@ export interface ContainerLogsOptions {
   readonly runtime: ContainerRuntime;
 }
 
-const largestBacklog = 256 * 1024;
+const maxBacklogBytes = 256 * 1024;
 
 export function containerLogs({
   clock,
@@ -25,18 +25,18 @@ export function containerLogs({
   runtime,
 }: ContainerLogsOptions): (request: Request) => Promise<Reply> {
   return async ({ call, query, parts: { namespace = "", pod: name = "", container = "" } }) => {
-    const asked = logQuery(query, clock.now());
-    if ("problem" in asked)
+    const logOptions = logQuery(query, clock.now());
+    if ("problem" in logOptions)
       return text(
-        asked.problem === "decode" ? 400 : 422,
-        `{"message": ${asked.problem === "decode" ? '"Unable to decode query."' : '"Invalid request."'}}`,
+        logOptions.problem === "decode" ? 400 : 422,
+        `{"message": ${logOptions.problem === "decode" ? '"Unable to decode query."' : '"Invalid request."'}}`,
       );
     const pod = registry.byName(namespace, name);
     if (!pod) return text(404, `pod ${JSON.stringify(name)} does not exist`);
     if (!everyContainerOf(pod).some((one) => one.name === container))
       return text(404, `container ${JSON.stringify(container)} not found in pod ${JSON.stringify(name)}`);
     const which = containerWithLog(pod, container, isTrue(query, "previous"));
-    if ("problem" in which) return said(400, which.problem);
+    if ("problem" in which) return plainLog(400, which.problem);
     const wanted = bare(which.id);
     let path: string;
     try {
@@ -44,7 +44,7 @@ export function containerLogs({
       path = known?.logPath || (await runtime.containerStatus(wanted)).status.logPath;
     } catch {
       // The container existed but its log is gone, so this message is returned as the log content.
-      return said(200, `unable to retrieve container logs for ${which.id}`);
+      return plainLog(200, `unable to retrieve container logs for ${which.id}`);
     }
     const isRunning = (): boolean =>
       registry
@@ -54,10 +54,10 @@ export function containerLogs({
       const signal = AbortSignal.any([sink.closed, call.signal]);
       const write = async (bytes: Uint8Array): Promise<void> => {
         sink.write(bytes);
-        if (sink.backlogBytes > largestBacklog) await sink.drained();
+        if (sink.backlogBytes > maxBacklogBytes) await sink.drained();
       };
       try {
-        await readLog({ path, query: asked, clock, isRunning, write, signal });
+        await readLog({ path, query: logOptions, clock, isRunning, write, signal });
       } catch (error) {
         sink.write(
           Buffer.from(
@@ -71,7 +71,7 @@ export function containerLogs({
 }
 
 /** Messages in place of a log are sent like logs: without a content type. */
-const said = (status: number, message: string): Reply => ({
+const plainLog = (status: number, message: string): Reply => ({
   status,
   headers: {},
   body: {

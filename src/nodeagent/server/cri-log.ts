@@ -24,7 +24,7 @@ export interface LogReading {
 }
 
 const chunkBytes = 64 * 1024;
-const longestLine = 16 * 1024 * 1024;
+const maxLineBytes = 16 * 1024 * 1024;
 const lookMilliseconds = 1000;
 const newline = 10;
 const blank = 32;
@@ -59,8 +59,8 @@ export async function readLog({ path, query, clock, isRunning, write, signal }: 
           }
         }
         rest = Uint8Array.from(data.subarray(from));
-        if (rest.length > longestLine)
-          throw new Error(`a line of ${path} is longer than ${longestLine} bytes`);
+        if (rest.length > maxLineBytes)
+          throw new Error(`a line of ${path} is longer than ${maxLineBytes} bytes`);
         await out.flush();
         if (signal.aborted) return false;
       }

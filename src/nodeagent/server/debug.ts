@@ -6,15 +6,15 @@ import { type Contention, contentionPprof } from "#tracing";
 import { text } from "./replies.ts";
 import type { RouteHandler } from "./routes.ts";
 
-const sure = { "x-content-type-options": "nosniff" };
+const nosniff = { "x-content-type-options": "nosniff" };
 const plain = { "content-type": "text/plain", "x-content-type-options": "nosniff" };
-const largestNumber = 100;
-const longestProfileSeconds = 300;
+const maxNumberBytes = 100;
+const maxProfileSeconds = 300;
 
 export function verbosityFlag(setVerbosity: (level: number) => void): RouteHandler {
   return async ({ call }) => {
     if (call.method !== "PUT") return text(406, "unsupported http method\n", plain);
-    const given = Buffer.from(await call.body(largestNumber)).toString();
+    const given = Buffer.from(await call.body(maxNumberBytes)).toString();
     if (!/^\d{1,10}$/.test(given))
       return text(400, `strconv.ParseUint: parsing ${JSON.stringify(given)}: invalid syntax\n`, plain);
     setVerbosity(Number(given));
@@ -31,11 +31,11 @@ export function profiles(clock: Clock, contention?: Contention): RouteHandler {
   return async ({ call, query, parts: { name = "" } }): Promise<Reply> => {
     switch (name) {
       case "cmdline":
-        return text(200, process.argv.join("\0"), sure);
+        return text(200, process.argv.join("\0"), nosniff);
       case "symbol":
-        return text(200, "num_symbols: 1\n", sure);
+        return text(200, "num_symbols: 1\n", nosniff);
       case "goroutine":
-        return text(200, waitingText(), sure);
+        return text(200, waitingText(), nosniff);
       case "profile": {
         return attachment(
           "agent.cpuprofile",
@@ -101,4 +101,4 @@ async function heapProfile(clock: Clock, seconds: number, signal: AbortSignal): 
 }
 
 const secondsOf = (query: Query, usual: number): number =>
-  Math.min(longestProfileSeconds, Number(query.get("seconds") ?? usual) || usual);
+  Math.min(maxProfileSeconds, Number(query.get("seconds") ?? usual) || usual);

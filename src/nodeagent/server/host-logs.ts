@@ -19,8 +19,8 @@ import type { RouteHandler } from "./routes.ts";
 
 const run = promisify(execFile);
 /** Time limit of a query. */
-const longestMilliseconds = 30_000;
-const largestUnitList = 16 << 20;
+const maxMilliseconds = 30_000;
+const maxUnitListBytes = 16 << 20;
 const journal = "journalctl";
 
 export function hostLogs(folder: string, answersQueries = false): RouteHandler {
@@ -39,10 +39,10 @@ export function hostLogs(folder: string, answersQueries = false): RouteHandler {
     /**
      * Serves a file; `asked` is the request path, whose trailing slash decides whether a directory is meant.
      */
-    async function file(path: string, asked = call.path): Promise<Reply> {
+    async function file(path: string, requestPath = call.path): Promise<Reply> {
       const wanted = join(folder, join("/", path));
       if (!(await isInside(folder, wanted))) return plainReply(404, "404 page not found");
-      return await fileReply(wanted, { path: asked, headers: call.headers });
+      return await fileReply(wanted, { path: requestPath, headers: call.headers });
     }
   };
 
@@ -63,7 +63,7 @@ function servicesReply(folder: string, query: SystemLogQuery): Reply {
     headers: { "content-type": "text/plain;charset=UTF-8" },
     body: {
       stream: async (sink) => {
-        const signal = AbortSignal.any([sink.closed, AbortSignal.timeout(longestMilliseconds)]);
+        const signal = AbortSignal.any([sink.closed, AbortSignal.timeout(maxMilliseconds)]);
         const units = await unitsOfJournal(signal);
         const isNative = (service: string): boolean => units.includes(`${service}.service`);
         const natives = query.services.filter(isNative);
@@ -72,7 +72,7 @@ function servicesReply(folder: string, query: SystemLogQuery): Reply {
         if (others.length === 0) return;
         if (hasOptions(query)) {
           const which = `[${others.join(" ")}]`;
-          say(
+          writeText(
             sink,
             `\noptions present and query resolved to log files for ${which}\ntry without specifying options\n`,
           );
@@ -86,7 +86,7 @@ function servicesReply(folder: string, query: SystemLogQuery): Reply {
 
 /** Lists the units in the journal; empty if the host has none. */
 const unitsOfJournal = (signal: AbortSignal): Promise<string> =>
-  run(journal, ["--field", "_SYSTEMD_UNIT"], { signal, maxBuffer: largestUnitList }).then(
+  run(journal, ["--field", "_SYSTEMD_UNIT"], { signal, maxBuffer: maxUnitListBytes }).then(
     ({ stdout }) => stdout,
     () => "",
   );
@@ -96,7 +96,7 @@ async function copyJournal(args: readonly string[], sink: Sink, signal: AbortSig
   const failed = new Promise<void>((resolve) => child.on("error", () => resolve()));
   const copied = Promise.all([child.stdout, child.stderr].map((output) => copy(output, sink)));
   await Promise.race([copied.catch(() => undefined), failed]);
-  if (child.pid === undefined) say(sink, "\nerror: journal output not available\n");
+  if (child.pid === undefined) writeText(sink, "\nerror: journal output not available\n");
 }
 
 /** Copies the first existing log file of a service. */
@@ -106,11 +106,11 @@ async function copyFile(folder: string, service: string, sink: Sink, signal: Abo
     const found = await stat(path).catch(() => undefined);
     if (!found?.isFile() || !(await isInside(folder, path))) continue;
     await copy(createReadStream(path, { signal }), sink).catch((error: Error) =>
-      say(sink, `\nerror getting log for ${service}: ${fsErrorText(error)}\n`),
+      writeText(sink, `\nerror getting log for ${service}: ${fsErrorText(error)}\n`),
     );
     return;
   }
-  say(sink, `\nlog not found for ${service}\n`);
+  writeText(sink, `\nlog not found for ${service}\n`);
 }
 
 async function copy(from: AsyncIterable<Uint8Array>, sink: Sink): Promise<void> {
@@ -120,7 +120,7 @@ async function copy(from: AsyncIterable<Uint8Array>, sink: Sink): Promise<void> 
   }
 }
 
-const say = (sink: Sink, text: string): void => sink.write(Buffer.from(text));
+const writeText = (sink: Sink, text: string): void => sink.write(Buffer.from(text));
 
 /** Reports whether a path is inside the directory; a path that does not exist counts as inside. */
 async function isInside(folder: string, path: string): Promise<boolean> {

@@ -4,9 +4,9 @@ import { compilePattern } from "#cel";
 
 /** Characters not allowed in service names, which are passed to journalctl. */
 const unsafe = /[^a-zA-Z\-_0-9@]/;
-const longestService = 256;
-const mostServices = 4;
-const mostLines = 100_000;
+const maxServiceLength = 256;
+const maxServices = 4;
+const maxLines = 100_000;
 
 export interface SystemLogQuery {
   readonly services: readonly string[];
@@ -71,14 +71,14 @@ export async function logQueryProblem(
 ): Promise<string | undefined> {
   const { services, files, sinceTime, untilTime, boot, tailLines, pattern } = query;
   const errors = services.flatMap((name) =>
-    name.length > longestService
+    name.length > maxServiceLength
       ? [`query: Invalid value: ${JSON.stringify(name)}: length must be less than 100`]
       : unsafe.test(name)
         ? [`query: Invalid value: ${JSON.stringify(name)}: input contains unsupported characters`]
         : [],
   );
-  if (services.length > mostServices)
-    errors.push(`query: Too many: ${services.length}: must have at most ${mostServices} items`);
+  if (services.length > maxServices)
+    errors.push(`query: Too many: ${services.length}: must have at most ${maxServices} items`);
   if (files.length === 0 && services.length === 0)
     errors.push("query: Required value: cannot be empty with options");
   else if (files.length > 0 && services.length > 0)
@@ -96,8 +96,8 @@ export async function logQueryProblem(
   if (sinceTime && untilTime && sinceTime > untilTime)
     errors.push(`untilTime: Invalid value: ${goTime(untilTime)}: must be after \`sinceTime\``);
   if (boot !== undefined && boot > 0) errors.push(`boot: Invalid value: ${boot}: must be less than 1`);
-  if (tailLines !== undefined && (tailLines < 0 || tailLines > mostLines))
-    errors.push(`tailLines: Invalid value: ${tailLines}: must be between 0 and ${mostLines}, inclusive`);
+  if (tailLines !== undefined && (tailLines < 0 || tailLines > maxLines))
+    errors.push(`tailLines: Invalid value: ${tailLines}: must be between 0 and ${maxLines}, inclusive`);
   if (pattern !== undefined) {
     const compiled = compilePattern(pattern);
     if ("error" in compiled)
@@ -130,10 +130,10 @@ function parseTime(text: string): Date {
 }
 
 function parseNumber(text: string): number {
-  const trouble = (what: string): Error =>
+  const parseError = (what: string): Error =>
     new Error(`strconv.Atoi: parsing ${JSON.stringify(text)}: ${what}`);
-  if (!/^[+-]?\d+$/.test(text)) throw trouble("invalid syntax");
-  if (BigInt.asIntN(64, BigInt(text)) !== BigInt(text)) throw trouble("value out of range");
+  if (!/^[+-]?\d+$/.test(text)) throw parseError("invalid syntax");
+  if (BigInt.asIntN(64, BigInt(text)) !== BigInt(text)) throw parseError("value out of range");
   return Number(text);
 }
 

@@ -29,7 +29,7 @@ export interface PodAccess {
   readonly checkpoint: RouteHandler;
 }
 
-const largestForm = 64 * 1024;
+const maxFormBytes = 64 * 1024;
 
 export function podAccess({
   clock,
@@ -136,9 +136,9 @@ export function podAccess({
     };
   }
 
-  async function streamed(ask: () => Promise<string>, { call }: Request): Promise<Reply> {
+  async function streamed(getUrl: () => Promise<string>, { call }: Request): Promise<Reply> {
     try {
-      return tunnel(call, await ask(), limits);
+      return tunnel(call, await getUrl(), limits);
     } catch (error) {
       return text(500, grpcErrorText(error));
     }
@@ -195,5 +195,5 @@ async function commandOf({ call, query }: Request): Promise<string> {
     !String(call.headers["content-type"] ?? "").startsWith("application/x-www-form-urlencoded")
   )
     return inQuery ?? "";
-  return parseQuery(Buffer.from(await call.body(largestForm)).toString()).get("cmd") ?? "";
+  return parseQuery(Buffer.from(await call.body(maxFormBytes)).toString()).get("cmd") ?? "";
 }

@@ -6,30 +6,30 @@ import { on } from "../harness.fixture.ts";
 import { uidOf } from "../pod.ts";
 import { samplePod } from "../pod.fixture.ts";
 import type { PodCgroups } from "../interfaces.ts";
-import { podMetrics } from "./pod-metrics.ts";
+import { createPodMetrics } from "./pod-metrics.ts";
 
 function setUp() {
   const clock = virtualClock(Date.parse("2030-01-01T00:00:10Z"));
   const metrics = createMetrics();
-  const tally = podMetrics(metrics, dialects.orch, clock);
+  const recorder = createPodMetrics(metrics, dialects.orch, clock);
   const has = (...lines: string[]): void => {
     const text = metrics.expose();
     for (const line of lines) assert.ok(text.includes(`nodeagent_${line}\n`), `${line} in\n${text}`);
   };
-  return { clock, tally, has };
+  return { clock, recorder, has };
 }
 
 test("a pod's start is timed since it was first seen, and since its creation without image pulls", async () => {
-  const { clock, tally, has } = setUp();
+  const { clock, recorder, has } = setUp();
   const pod = samplePod({}, { creationTimestamp: "2030-01-01T00:00:06Z" });
-  tally.added(pod);
+  recorder.added(pod);
   await clock.advance(1000);
-  const over = tally.acting("u", "syncing");
-  tally.pulled("u", 3000);
+  const over = recorder.acting("u", "syncing");
+  recorder.pulled("u", 3000);
   await clock.advance(4000);
   over();
-  tally.running(pod);
-  tally.running(pod);
+  recorder.running(pod);
+  recorder.running(pod);
   has(
     "pod_start_duration_seconds_sum 5",
     "pod_start_duration_seconds_count 1",
@@ -37,8 +37,8 @@ test("a pod's start is timed since it was first seen, and since its creation wit
     "pod_worker_start_duration_seconds_sum 1",
   );
   has('pod_worker_duration_seconds_sum{operation_type="create"} 4', "containers_per_pod_count_sum 1");
-  tally.acting("u", "syncing")();
-  tally.acting("u", "terminating")();
+  recorder.acting("u", "syncing")();
+  recorder.acting("u", "terminating")();
   has(
     'pod_worker_duration_seconds_count{operation_type="sync"} 1',
     'pod_worker_duration_seconds_count{operation_type="kill"} 1',
@@ -46,21 +46,21 @@ test("a pod's start is timed since it was first seen, and since its creation wit
 });
 
 test("a pod that ran before the agent started does not count as a start", () => {
-  const { tally, has } = setUp();
+  const { recorder, has } = setUp();
   const pod = samplePod({}, {}, { phase: "Running" });
-  tally.added(pod);
-  tally.running(pod);
+  recorder.added(pod);
+  recorder.running(pod);
   has("pod_start_duration_seconds_count 0");
 });
 
 test("cgroup operations are timed by operation", async () => {
-  const { tally, has } = setUp();
+  const { recorder, has } = setUp();
   const inner: PodCgroups = {
     ensure: async () => "/g",
     release: async () => undefined,
     podUids: async () => new Set<string>(),
   };
-  const groups = tally.cgroups(inner);
+  const groups = recorder.cgroups(inner);
   await groups.ensure(samplePod());
   await groups.ensure(samplePod());
   await groups.release("u");
@@ -73,17 +73,17 @@ test("cgroup operations are timed by operation", async () => {
 });
 
 test("relists, status writes and housekeeping are counted", () => {
-  const { tally, has } = setUp();
-  tally.relisted(20, 1000);
-  tally.written(500);
-  tally.cleared(2, 1);
-  tally.orphan();
-  tally.preempted("cpu");
-  tally.evicted("emptydirfs.limit");
-  tally.following(true);
-  tally.told(250);
-  tally.discarded();
-  tally.fellBack();
+  const { recorder, has } = setUp();
+  recorder.relisted(20, 1000);
+  recorder.written(500);
+  recorder.cleared(2, 1);
+  recorder.orphan();
+  recorder.preempted("cpu");
+  recorder.evicted("emptydirfs.limit");
+  recorder.eventStreamOpened(true);
+  recorder.eventLatency(250);
+  recorder.discarded();
+  recorder.fellBack();
   has("evented_pleg_connection_latency_seconds_sum 0.25", "pleg_discard_events 1");
   has("lifecycle_handler_http_fallbacks_total 1");
   has(
@@ -105,8 +105,8 @@ test("relists, status writes and housekeeping are counted", () => {
 });
 
 test("started, failed and orphaned pods are counted", async () => {
-  const { tally, has } = setUp();
-  await on({ tally }, async (h) => {
+  const { recorder, has } = setUp();
+  await on({ podMetrics: recorder }, async (h) => {
     const container = { name: "main", image: "busybox:1", command: ["sleep", "1000"] };
     h.run({
       metadata: { name: "good" },
@@ -136,10 +136,10 @@ test("started, failed and orphaned pods are counted", async () => {
 });
 
 test("a pod restarted under its uid is counted, static pods separately", async () => {
-  const { tally, has } = setUp();
+  const { recorder, has } = setUp();
   has('restarted_pods_total{static=""} 0', 'restarted_pods_total{static="true"} 0');
   const annotations = { [dialects.orch.names.annotations.configSource]: "file" };
-  await on({ tally }, async (h) => {
+  await on({ podMetrics: recorder }, async (h) => {
     const containers = [{ name: "main", image: "busybox:1", command: ["sleep", "1000"] }];
     const spec = { containers, terminationGracePeriodSeconds: 5 };
     const pods = [

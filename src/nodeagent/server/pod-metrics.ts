@@ -13,9 +13,9 @@ export interface PodWorkMetrics extends PodMetrics {
   /** Records an eviction. */
   evicted(signal: string): void;
   /** Records an opened or failed stream of runtime events. */
-  following(isOpen: boolean): void;
+  eventStreamOpened(isOpen: boolean): void;
   /** Records the latency of a runtime event. */
-  told(latencyMilliseconds: number): void;
+  eventLatency(latencyMilliseconds: number): void;
   /** Records a change of a pod that could not be inspected. */
   discarded(): void;
   /** Records a round of housekeeping. */
@@ -43,7 +43,7 @@ const startBuckets = [
  * Registers the metrics. If `fallsBack` is false, HTTPS hooks never use HTTP, and their metric is not
  * registered.
  */
-export function podMetrics(
+export function createPodMetrics(
   metrics: Metrics,
   dialect: Dialect,
   clock: Clock,
@@ -216,8 +216,8 @@ export function podMetrics(
     },
     written: (milliseconds) => written.observe(milliseconds / 1000),
     evicted: (signal) => evictions.with(signal).add(),
-    following: (isOpen) => (isOpen ? opened : notOpened).add(),
-    told: (milliseconds) => latency.observe(milliseconds / 1000),
+    eventStreamOpened: (isOpen) => (isOpen ? opened : notOpened).add(),
+    eventLatency: (milliseconds) => latency.observe(milliseconds / 1000),
     discarded: () => discarded.add(),
     fellBack: () => fallbacks.with().add(),
     cleared: (well, badly) => {

@@ -12,7 +12,7 @@ import { dialects } from "#dialect";
 import { healthMetrics, inject } from "#http";
 import { type ServerParts, agentRoutes, handler, healthHandler } from "./server.ts";
 import { readMachine } from "../resources/machine.ts";
-import type { NodeFigures } from "../resources/stats.ts";
+import type { NodeStats } from "../resources/stats.ts";
 import type { PodRegistry } from "../interfaces.ts";
 
 interface Recorded {
@@ -69,7 +69,7 @@ async function handlers(hostLogFolder: string) {
     lastRelistAt: () => clock.now(),
   };
   const disk = { capacityBytes: 1, availableBytes: 1, freeBytes: 1, inodes: 1, inodesFree: 1 };
-  const figures: NodeFigures = {
+  const figures: NodeStats = {
     at: clock.now(),
     startedAt: 0,
     cpu: { nanoseconds: 1, nanoCores: 1 },
@@ -98,7 +98,7 @@ async function handlers(hostLogFolder: string) {
     metrics: createMetrics(),
     probeMetrics: createMetrics(),
     stats: {
-      look: () => Promise.resolve(figures),
+      get: () => Promise.resolve(figures),
       groups: () => Promise.resolve({ groups: [], disks: [], device: "" }),
     },
     machine: await readMachine(),

@@ -13,10 +13,10 @@ const metric = (labelValues: string[], value: number, more: object = {}) => ({
 });
 
 test("the runtime's metrics are exposed with their labels; those without a descriptor are not", async () => {
-  let asked = 0;
+  let descriptorCalls = 0;
   const expose = runtimeMetrics({
     listMetricDescriptors: () => {
-      asked++;
+      descriptorCalls++;
       return Promise.resolve([descriptor] as never);
     },
     listPodSandboxMetrics: () =>
@@ -49,17 +49,17 @@ test("the runtime's metrics are exposed with their labels; those without a descr
     ].join("\n"),
   );
   await expose();
-  assert.equal(asked, 1);
+  assert.equal(descriptorCalls, 1);
 });
 
 test("a runtime without metrics yields none, and is queried again", async () => {
-  let asked = 0;
+  let descriptorCalls = 0;
   const expose = runtimeMetrics({
     listMetricDescriptors: () => {
-      asked++;
+      descriptorCalls++;
       return Promise.reject(Object.assign(new Error("no"), { code: "UNIMPLEMENTED" }));
     },
     listPodSandboxMetrics: () => Promise.resolve([]),
   });
-  assert.deepEqual([await expose(), await expose(), asked], ["", "", 2]);
+  assert.deepEqual([await expose(), await expose(), descriptorCalls], ["", "", 2]);
 });

@@ -1,6 +1,6 @@
 // Pod and container metrics reported by the runtime, served in place of the agent's own.
 import type { ContainerRuntime, PodSandboxMetrics } from "#cri";
-import { type Series, exposed } from "./figures-text.ts";
+import { type Series, formatFamily } from "./metrics-text.ts";
 
 type Runtime = Pick<ContainerRuntime, "listMetricDescriptors" | "listPodSandboxMetrics">;
 type Descriptor = Awaited<ReturnType<Runtime["listMetricDescriptors"]>>[number];
@@ -46,7 +46,7 @@ export function runtimeMetricsText(
             ]
           : [],
       );
-      return exposed(name, metrics[0]!.metricType === 1 ? "gauge" : "counter", descriptor.help, series);
+      return formatFamily(name, metrics[0]!.metricType === 1 ? "gauge" : "counter", descriptor.help, series);
     })
     .join("");
 }

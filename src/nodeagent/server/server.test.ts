@@ -73,7 +73,7 @@ async function setUp(
     probeMetrics: createMetrics(),
     stats: changes.stats ?? {
       groups: () => Promise.resolve({ groups: [], disks: [], device: "" }),
-      look: () =>
+      get: () =>
         Promise.resolve({
           at: clock.now(),
           startedAt: 0,
@@ -365,15 +365,15 @@ test("recorded event loop delays are served as block profile", async (t) => {
 
 test("a runtime without stats does not remove other metrics", async (t) => {
   const fail = (): Promise<never> => Promise.reject(new Error("container not found"));
-  const { ask } = await setUp(t, { stats: { look: fail, groups: fail }, port: "readonly" });
-  const told = async (path: string): Promise<string[]> => {
+  const { ask } = await setUp(t, { stats: { get: fail, groups: fail }, port: "readonly" });
+  const metricLines = async (path: string): Promise<string[]> => {
     const { status, body } = await ask("GET", path);
     assert.equal(status, 200, path);
     return body.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
   };
-  assert.deepEqual(await told("/metrics"), ["own_total 1"]);
-  assert.deepEqual(await told("/metrics/resource"), ["scrape_error 1"]);
-  const [error, ...machine] = await told("/metrics/cadvisor");
+  assert.deepEqual(await metricLines("/metrics"), ["own_total 1"]);
+  assert.deepEqual(await metricLines("/metrics/resource"), ["scrape_error 1"]);
+  const [error, ...machine] = await metricLines("/metrics/cadvisor");
   assert.equal(error, "container_scrape_error 1");
   assert.ok(machine.every((line) => line.startsWith("machine_")) && machine.length > 0);
   assert.equal((await ask("GET", "/stats/summary")).status, 500);

@@ -15,7 +15,7 @@ import type { Access } from "./access.ts";
 import { containerLogs } from "./container-logs.ts";
 import { profiles, verbosityFlag } from "./debug.ts";
 import { cadvisorText, failedCadvisorText, machineText } from "./cadvisor-text.ts";
-import { resourceText } from "./figures-text.ts";
+import { resourceText } from "./metrics-text.ts";
 import { healthRoutes } from "./health.ts";
 import { hostLogs } from "./host-logs.ts";
 import { podAccess } from "./pod-access.ts";
@@ -70,7 +70,7 @@ export interface ServerParts {
 const stalledMilliseconds = 180_000;
 const previewMilliseconds = 10_000;
 
-const sure = { "x-content-type-options": "nosniff" };
+const nosniff = { "x-content-type-options": "nosniff" };
 
 const ping: HealthCheck = { name: "ping", check: () => undefined };
 const logging: HealthCheck = { name: "log", check: () => undefined };
@@ -89,10 +89,10 @@ export function agentRoutes(parts: ServerParts, port: "secure" | "readonly"): Ro
   const list: RouteHandler = () => podList(registry.pods());
   const summarized: RouteHandler = async ({ query }) =>
     json(
-      `${JSON.stringify(summary(parts.nodeName, machine, await stats.look(), query.get("only_cpu_and_memory") === "true"), null, 1)}\n`,
+      `${JSON.stringify(summary(parts.nodeName, machine, await stats.get(), query.get("only_cpu_and_memory") === "true"), null, 1)}\n`,
     );
   /** Logs a failure and resolves with undefined, so that other metrics are still served. */
-  const orNone = <T>(figures: Promise<T>): Promise<T | undefined> =>
+  const orUndefined = <T>(figures: Promise<T>): Promise<T | undefined> =>
     figures.catch((error: unknown) => {
       log.warn("failed to get stats for metrics", { error: errorText(error) });
       return undefined;
@@ -127,7 +127,7 @@ export function agentRoutes(parts: ServerParts, port: "secure" | "readonly"): Ro
     {
       path: "/metrics",
       answer: async ({ call }) => {
-        const figures = await orNone(stats.look());
+        const figures = await orUndefined(stats.get());
         return exposition(metrics.expose() + (figures ? logSizeText(dialect, figures) : ""), call);
       },
     },
@@ -135,13 +135,13 @@ export function agentRoutes(parts: ServerParts, port: "secure" | "readonly"): Ro
       path: "/metrics/cadvisor",
       answer: async ({ call }) => {
         if (ofRuntime) return exposition((await ofRuntime()) + machineText(machine), call);
-        const both = await orNone(Promise.all([stats.look(), stats.groups()]));
+        const both = await orUndefined(Promise.all([stats.get(), stats.groups()]));
         return exposition(both ? cadvisorText(...both, machine) : failedCadvisorText(machine), call);
       },
     },
     {
       path: "/metrics/resource",
-      answer: async ({ call }) => exposition(resourceText(await orNone(stats.look())), call),
+      answer: async ({ call }) => exposition(resourceText(await orUndefined(stats.get())), call),
     },
     { path: "/metrics/probes", answer: ({ call }) => exposition(parts.probeMetrics.expose(), call) },
   ];
@@ -184,7 +184,13 @@ export function agentRoutes(parts: ServerParts, port: "secure" | "readonly"): Ro
     wholeMilliseconds: longestStreamMilliseconds,
     dialect,
   };
-  const reach = podAccess({ clock, registry, runtime, limits, checkpointFolder: parts.checkpointFolder });
+  const podHandlers = podAccess({
+    clock,
+    registry,
+    runtime,
+    limits,
+    checkpointFolder: parts.checkpointFolder,
+  });
   const inContainer = (prefix: string, methods: readonly string[], answer: RouteHandler): Route => ({
     prefix,
     bare: true,
@@ -212,16 +218,16 @@ export function agentRoutes(parts: ServerParts, port: "secure" | "readonly"): Ro
         },
       ],
     },
-    inContainer("/run", ["POST"], reach.run),
-    inContainer("/exec", ["GET", "POST"], reach.exec),
-    inContainer("/attach", ["GET", "POST"], reach.attach),
+    inContainer("/run", ["POST"], podHandlers.run),
+    inContainer("/exec", ["GET", "POST"], podHandlers.exec),
+    inContainer("/attach", ["GET", "POST"], podHandlers.attach),
     {
       prefix: "/portForward",
       bare: true,
       routes: ["/{namespace}/{pod}", "/{namespace}/{pod}/{uid}"].map((path) => ({
         path,
         methods: ["GET", "POST"],
-        answer: reach.portForward,
+        answer: podHandlers.portForward,
       })),
     },
     ...(switches.checkpoints
@@ -229,7 +235,9 @@ export function agentRoutes(parts: ServerParts, port: "secure" | "readonly"): Ro
           {
             prefix: "/checkpoint",
             bare: true,
-            routes: [{ path: "/{namespace}/{pod}/{container}", methods: ["POST"], answer: reach.checkpoint }],
+            routes: [
+              { path: "/{namespace}/{pod}/{container}", methods: ["POST"], answer: podHandlers.checkpoint },
+            ],
           },
         ]
       : []),
@@ -237,7 +245,7 @@ export function agentRoutes(parts: ServerParts, port: "secure" | "readonly"): Ro
       path: "/configz",
       answer: () => ({
         ...json(JSON.stringify({ [`${dialect.cli.agent}config`]: parts.configuration() })),
-        headers: { "content-type": "application/json", ...sure },
+        headers: { "content-type": "application/json", ...nosniff },
       }),
     },
     ...(switches.systemLogs
@@ -266,7 +274,7 @@ export function agentRoutes(parts: ServerParts, port: "secure" | "readonly"): Ro
 /** Formats the disk usage of container logs; computed on each scrape. */
 function logSizeText(
   { data: { agentMetricPrefix } }: Dialect,
-  { pods }: Awaited<ReturnType<Stats["look"]>>,
+  { pods }: Awaited<ReturnType<Stats["get"]>>,
 ): string {
   const metrics = createMetrics();
   const used = metrics.gauge({

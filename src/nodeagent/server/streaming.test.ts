@@ -53,19 +53,19 @@ const upgrade =
   "POST /exec/a/b/c HTTP/1.1\r\nHost: api\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nX-Stream-Protocol-Version: v4\r\nX-Forwarded-For: 10.0.0.9\r\nAuthorization: Bearer secret\r\nContent-Length: 0\r\n\r\n";
 
 test("the request is forwarded with its headers to the URL's path, and bytes pass both ways", async (t) => {
-  let asked = "";
+  let sent = "";
   const port = await setUp(t, (request, socket) => {
-    asked = request;
+    sent = request;
     socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: SPDY/3.1\r\n\r\nhello");
     socket.on("data", (chunk) => socket.write(`echo ${chunk.toString()}`));
   });
   const { received, socket } = await exchange(port, upgrade, "hello");
   assert.match(received, /^HTTP\/1\.1 101 Switching Protocols\r\n/);
-  assert.match(asked, /^POST \/exec\/token\?x=1 HTTP\/1\.1\r\nHost: 127\.0\.0\.1:\d+\r\n/);
-  assert.match(asked, /upgrade: SPDY\/3\.1\r\n/i);
-  assert.match(asked, /x-stream-protocol-version: v4\r\n/i);
-  assert.match(asked, /X-Forwarded-For: 10\.0\.0\.9, .*127\.0\.0\.1\r\n/);
-  assert.doesNotMatch(asked, /secret/);
+  assert.match(sent, /^POST \/exec\/token\?x=1 HTTP\/1\.1\r\nHost: 127\.0\.0\.1:\d+\r\n/);
+  assert.match(sent, /upgrade: SPDY\/3\.1\r\n/i);
+  assert.match(sent, /x-stream-protocol-version: v4\r\n/i);
+  assert.match(sent, /X-Forwarded-For: 10\.0\.0\.9, .*127\.0\.0\.1\r\n/);
+  assert.doesNotMatch(sent, /secret/);
   const echoed = new Promise((resolve) => socket.once("data", (chunk) => resolve(chunk.toString())));
   socket.write("ping");
   assert.equal(await echoed, "echo ping");

@@ -17,7 +17,7 @@ export interface TunnelLimits {
 /** Maximum lifetime of a connection, even a busy one. */
 export const longestStreamMilliseconds = 4 * 3_600_000;
 const connectMilliseconds = 30_000;
-const largestHead = 64 * 1024;
+const maxHeadBytes = 64 * 1024;
 const ownHeaders = new Set(["host", "authorization"]);
 
 /** Forwards an upgrade request to the URL. */
@@ -77,7 +77,7 @@ function pass(call: Call, address: URL, client: Duplex, head: Uint8Array, limits
     collected = Buffer.concat([collected, chunk]);
     const at = collected.indexOf("\r\n\r\n");
     if (at < 0) {
-      if (collected.length > largestHead) fail("the runtime's answer has too long a head");
+      if (collected.length > maxHeadBytes) fail("the runtime's answer has too long a head");
       return;
     }
     backend.off("data", onData);

@@ -3,16 +3,16 @@ import { timeOfMillis } from "#base";
 import type { CgroupUsage } from "../resources/cgroup-usage.ts";
 import type { DiskUsage } from "../resources/disk-usage.ts";
 import type { Filesystem, Machine } from "../resources/machine.ts";
-import type { CpuFigures, NodeFigures, PodFigures } from "../resources/stats.ts";
+import type { CpuUsage, NodeStats, PodStats } from "../resources/stats.ts";
 
 export function summary(
   nodeName: string,
   machine: Machine,
-  figures: NodeFigures,
+  nodeStats: NodeStats,
   onlyCpuAndMemory: boolean,
 ): object {
-  const time = timeOfMillis(figures.at);
-  const cpu = ({ nanoseconds, nanoCores }: CpuFigures): object => ({
+  const time = timeOfMillis(nodeStats.at);
+  const cpu = ({ nanoseconds, nanoCores }: CpuUsage): object => ({
     time,
     usageNanoCores: nanoCores ?? 0,
     usageCoreNanoSeconds: Math.trunc(nanoseconds),
@@ -37,8 +37,8 @@ export function summary(
     inodes: filesystem.inodes,
     inodesUsed: used.inodes,
   });
-  const { disk: nodeDisk, images, podsGroup } = figures;
-  const network = (of: NodeFigures["network"]): object | undefined => {
+  const { disk: nodeDisk, images, podsGroup } = nodeStats;
+  const network = (of: NodeStats["network"]): object | undefined => {
     if (of.length === 0) return undefined;
     const shown = of.map(({ name, rxBytes, rxErrors, txBytes, txErrors }) => ({
       name,
@@ -49,11 +49,11 @@ export function summary(
     }));
     return { time, ...(shown.find(({ name }) => name === "eth0") ?? shown[0]), interfaces: shown };
   };
-  const withNetwork = (of: NodeFigures["network"]): object => {
+  const withNetwork = (of: NodeStats["network"]): object => {
     const shown = onlyCpuAndMemory ? undefined : network(of);
     return shown ? { network: shown } : {};
   };
-  const podOf = (pod: PodFigures): object => ({
+  const podOf = (pod: PodStats): object => ({
     podRef: { name: pod.name, namespace: pod.namespace, uid: pod.uid },
     startTime: timeOfMillis(pod.startedAt),
     containers: pod.containers.map((one) => ({
@@ -83,7 +83,7 @@ export function summary(
     node: {
       nodeName,
       systemContainers: Object.entries({
-        ...figures.systemGroups,
+        ...nodeStats.systemGroups,
         ...(podsGroup && { pods: podsGroup }),
       }).map(([name, group]) => ({
         name,
@@ -91,25 +91,25 @@ export function summary(
         cpu: cpu(group.cpu),
         memory: memory(group.usage),
       })),
-      startTime: timeOfMillis(figures.startedAt),
-      cpu: cpu(figures.cpu),
-      memory: { time, ...figures.memory },
-      ...withNetwork(figures.network),
+      startTime: timeOfMillis(nodeStats.startedAt),
+      cpu: cpu(nodeStats.cpu),
+      memory: { time, ...nodeStats.memory },
+      ...withNetwork(nodeStats.network),
       ...(!onlyCpuAndMemory && {
         fs: disk(nodeDisk, {
           bytes: nodeDisk.capacityBytes - nodeDisk.freeBytes,
           inodes: nodeDisk.inodes - nodeDisk.inodesFree,
         }),
         runtime: { imageFs: disk(images.filesystem, images.used) },
-        rlimit: { time, maxpid: machine.maxPids, curproc: figures.processes },
+        rlimit: { time, maxpid: machine.maxPids, curproc: nodeStats.processes },
       }),
     },
-    pods: figures.pods.map(podOf),
+    pods: nodeStats.pods.map(podOf),
   };
 }
 
 /** Returns the local storage usage of a pod: writable layers, logs and volumes on the node's disk. */
-export function localUsage(pod: Pick<PodFigures, "containers" | "volumes">): DiskUsage {
+export function localUsage(pod: Pick<PodStats, "containers" | "volumes">): DiskUsage {
   const all = [
     ...pod.containers.flatMap(({ rootfs, logs }) => [rootfs, logs]),
     ...pod.volumes.filter(({ isLocal }) => isLocal).map(({ used }) => used),

@@ -2,19 +2,19 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createMetrics } from "#base";
 import { dialects } from "#dialect";
-import { volumeMetrics } from "./volume-metrics.ts";
+import { createVolumeMetrics } from "./volume-metrics.ts";
 
 test("volume operations are recorded by operation, result and duration", () => {
   const metrics = createMetrics();
-  const tally = volumeMetrics(metrics, dialects.orch);
-  tally.tried("volume_mount", "x/empty-dir", 200, true);
-  tally.tried("volume_mount", "x/secret", 10, false);
-  tally.inPlace("volume_mount", "x/secret", 3000);
-  tally.measured("du", 40);
-  tally.reconstructed(true);
-  tally.reconstructed(false);
-  tally.forceCleaned(false);
-  tally.forceCleaned(true);
+  const recorder = createVolumeMetrics(metrics, dialects.orch);
+  recorder.tried("volume_mount", "x/empty-dir", 200, true);
+  recorder.tried("volume_mount", "x/secret", 10, false);
+  recorder.inPlace("volume_mount", "x/secret", 3000);
+  recorder.measured("du", 40);
+  recorder.reconstructed(true);
+  recorder.reconstructed(false);
+  recorder.forceCleaned(false);
+  recorder.forceCleaned(true);
   const text = metrics.expose();
   const lines = [
     'storage_operation_duration_seconds_sum{migrated="false",operation_name="volume_mount",status="success",volume_plugin="x/empty-dir"} 0.2',

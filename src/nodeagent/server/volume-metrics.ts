@@ -6,7 +6,7 @@ import type { VolumeMetrics } from "../interfaces.ts";
 
 const buckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];
 
-export function volumeMetrics(
+export function createVolumeMetrics(
   metrics: Metrics,
   dialect: Dialect,
 ): VolumeMetrics & { readonly measured: NonNullable<VolumeMeterOptions["took"]> } {

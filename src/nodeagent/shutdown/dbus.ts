@@ -17,10 +17,10 @@ export interface Dbus {
   close(): void;
 }
 
-const usualAddress = "unix:path=/run/dbus/system_bus_socket";
-const mostBytes = 1 << 20;
+const defaultAddress = "unix:path=/run/dbus/system_bus_socket";
+const maxBytes = 1 << 20;
 
-export const busAddress = (): string => process.env["DBUS_SYSTEM_BUS_ADDRESS"] || usualAddress;
+export const busAddress = (): string => process.env["DBUS_SYSTEM_BUS_ADDRESS"] || defaultAddress;
 
 /** Connects, authenticates by user ID, and registers with Hello. */
 export async function connectDbus(address = busAddress()): Promise<Dbus> {
@@ -67,7 +67,7 @@ function talk(socket: Socket): Dbus {
   let bytes: Buffer = Buffer.alloc(0);
   socket.on("data", (chunk: Buffer) => {
     bytes = Buffer.concat([bytes, chunk]);
-    if (bytes.length > mostBytes) socket.destroy(new Error("a message of the bus is too long"));
+    if (bytes.length > maxBytes) socket.destroy(new Error("a message of the bus is too long"));
     for (let found = decodeMessage(bytes); found; found = decodeMessage(bytes)) {
       bytes = bytes.subarray(found.length);
       take(found.message);
@@ -94,10 +94,10 @@ function talk(socket: Socket): Dbus {
 
   function take(message: DbusMessage): void {
     if (message.type === "signal") for (const listener of listeners) listener(message);
-    const asker = waiting.get(message.replySerial ?? 0);
-    if (!asker) return;
+    const pending = waiting.get(message.replySerial ?? 0);
+    if (!pending) return;
     waiting.delete(message.replySerial!);
-    if (message.type === "return") asker.resolve(message.body);
-    else asker.reject(new Error(`${message.errorName}: ${String(message.body[0] ?? "")}`));
+    if (message.type === "return") pending.resolve(message.body);
+    else pending.reject(new Error(`${message.errorName}: ${String(message.body[0] ?? "")}`));
   }
 }

@@ -92,7 +92,7 @@ test("a shutdown stops pods group by group, rejects new ones, and proceeds when 
   begin();
   await turns();
   assert.deepEqual(calls, ["inhibit", "Shutdown", "changed", "end plain 20", "end system 10", "release"]);
-  assert.equal(it.trouble(), "node is shutting down");
+  assert.equal(it.notReadyReason(), "node is shutting down");
   assert.deepEqual(it.admit(podOf("x", 0), []), {
     ok: false,
     reason: "NodeShutdown",
@@ -155,7 +155,7 @@ test("after a cancelled shutdown the next one is handled", async () => {
   await turns();
   const again = ["Shutdown", "cancel", "changed", "inhibit"];
   assert.deepEqual(calls, ["inhibit", "Shutdown", "changed", "release", ...again]);
-  assert.equal(it.trouble(), undefined);
+  assert.equal(it.notReadyReason(), undefined);
 });
 
 test("a shutdown cancelled while pods terminate keeps its new lock", async () => {
@@ -166,11 +166,11 @@ test("a shutdown cancelled while pods terminate keeps its new lock", async () =>
   await turns();
   callOff();
   await turns();
-  assert.equal(it.trouble(), "node is shutting down");
+  assert.equal(it.notReadyReason(), "node is shutting down");
   await clock.advance(20_000);
   await turns();
   assert.deepEqual(calls.slice(-5), ["release", "Shutdown", "cancel", "changed", "inhibit"]);
-  assert.equal(it.trouble(), undefined);
+  assert.equal(it.notReadyReason(), undefined);
 });
 
 test("a lost bus connection is retried until it succeeds", async () => {
@@ -186,7 +186,7 @@ test("a lost bus connection is retried until it succeeds", async () => {
   assert.deepEqual(calls, ["inhibit", "inhibit", "release"]);
   begin();
   await turns();
-  assert.equal(it.trouble(), "node is shutting down");
+  assert.equal(it.notReadyReason(), "node is shutting down");
   stop.abort();
   await running;
 });

@@ -27,7 +27,7 @@ export interface NodeShutdownOptions {
 
 export interface NodeShutdown extends PodAdmitHandler {
   /** Returns why the node is not ready; undefined while no shutdown is in progress. */
-  trouble(): string | undefined;
+  notReadyReason(): string | undefined;
   /** Returns which pods would be stopped when, as JSON. */
   plan(): string;
   /** Handles shutdowns until the signal is aborted; errors at the start are logged and disable it. */
@@ -48,7 +48,7 @@ export function nodeShutdown(options: NodeShutdownOptions): NodeShutdown {
   const seconds = inhibitSeconds(steps);
 
   return {
-    trouble: () => (isShuttingDown ? "node is shutting down" : undefined),
+    notReadyReason: () => (isShuttingDown ? "node is shutting down" : undefined),
     plan: () => planJson(steps, options.pods()),
     admit: () =>
       isShuttingDown
@@ -59,7 +59,7 @@ export function nodeShutdown(options: NodeShutdownOptions): NodeShutdown {
       signal.addEventListener("abort", () => release(), { once: true });
       try {
         const logind = await follow(signal);
-        await tellSavedTimes();
+        await reportSavedTimes();
         await followAgain(logind, signal);
       } catch (error) {
         log.error("shutdowns of the node are not followed", { error: (error as Error).message });
@@ -82,7 +82,7 @@ export function nodeShutdown(options: NodeShutdownOptions): NodeShutdown {
     await hold(logind);
     await logind.onShutdown((begins) => {
       handled = handled
-        .then(() => (begins ? begin(signal) : callOff(logind)))
+        .then(() => (begins ? begin(signal) : cancel(logind)))
         .catch((error: unknown) =>
           log.error("shutdown of the node was not handled", { error: (error as Error).message }),
         );
@@ -159,7 +159,7 @@ export function nodeShutdown(options: NodeShutdownOptions): NodeShutdown {
     }
   }
 
-  async function callOff(logind: Logind): Promise<void> {
+  async function cancel(logind: Logind): Promise<void> {
     isShuttingDown = false;
     log.info("shutdown of the node called off");
     events.event(nodeReference(), "Normal", "Shutdown", "Shutdown manager detected shutdown cancellation");
@@ -178,7 +178,7 @@ export function nodeShutdown(options: NodeShutdownOptions): NodeShutdown {
   }
 
   /** Reports the times of the last shutdown before this boot. */
-  async function tellSavedTimes(): Promise<void> {
+  async function reportSavedTimes(): Promise<void> {
     try {
       const text = await options.store?.read(stateName);
       if (text === undefined) return;

@@ -6,7 +6,7 @@ import { inhibitSeconds, shutdownPlan, shutdownSteps } from "./plan.ts";
 const podOf = (name: string, priority?: number, terminationGracePeriodSeconds?: number): Pod =>
   ({ metadata: { name }, spec: { priority, terminationGracePeriodSeconds } }) as unknown as Pod;
 const settings = { graceSeconds: 0, criticalSeconds: 0, byPriority: [] };
-const told = (steps: ReturnType<typeof shutdownSteps>, pods: readonly Pod[]) =>
+const planOf = (steps: ReturnType<typeof shutdownSteps>, pods: readonly Pod[]) =>
   shutdownPlan(steps, pods).map(({ seconds, pods: all }) => [
     seconds,
     all.map(({ pod, graceSeconds }) => `${pod.metadata.name} ${graceSeconds}`),
@@ -20,7 +20,7 @@ test("the last part of the grace period is for critical pods", () => {
   const steps = shutdownSteps({ ...settings, graceSeconds: 30, criticalSeconds: 10 });
   assert.equal(inhibitSeconds(steps), 30);
   assert.deepEqual(
-    told(steps, [podOf("plain", 0, 60), podOf("quick", undefined, 5), podOf("system", 2_000_000_000)]),
+    planOf(steps, [podOf("plain", 0, 60), podOf("quick", undefined, 5), podOf("system", 2_000_000_000)]),
     [
       [20, ["plain 20", "quick 5"]],
       [10, ["system 10"]],
@@ -36,7 +36,7 @@ test("each step covers priorities up to the next, the lowest also those below it
   const steps = shutdownSteps({ graceSeconds: 99, criticalSeconds: 9, byPriority });
   assert.equal(inhibitSeconds(steps), 180);
   assert.deepEqual(
-    told(steps, [podOf("below", -5), podOf("exact", 1000), podOf("between", 999), podOf("above", 5000)]),
+    planOf(steps, [podOf("below", -5), podOf("exact", 1000), podOf("between", 999), podOf("above", 5000)]),
     [
       [60, ["below 60", "between 60"]],
       [120, ["exact 120", "above 120"]],

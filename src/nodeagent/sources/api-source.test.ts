@@ -16,7 +16,7 @@ const settle = async (): Promise<void> => {
 test("an unavailable API server is logged once, and its pods are accepted when it is back", async () => {
   const clock = virtualClock();
   const api = fakeApi();
-  const [warnings, told]: [string[], string[]] = [[], []];
+  const [warnings, calls]: [string[], string[]] = [[], []];
   const log: Log = {
     ...silentLog,
     warn: (message, fields) => void warnings.push(`${message}: ${String(fields?.["error"])}`),
@@ -25,9 +25,9 @@ test("an unavailable API server is logged once, and its pods are accepted when i
     dialect: dialects.orch,
     clock,
     sources: ["api"],
-    onWanted: (pod) => void told.push(`wanted ${pod.metadata.name}`),
-    onUnwanted: (uid) => void told.push(`unwanted ${uid}`),
-    onReady: () => void told.push("ready"),
+    onWanted: (pod) => void calls.push(`wanted ${pod.metadata.name}`),
+    onUnwanted: (uid) => void calls.push(`unwanted ${uid}`),
+    onReady: () => void calls.push("ready"),
   });
   const pods = "/api/v1/pods";
   const put = (name: string, annotations = {}): Promise<unknown> =>
@@ -41,7 +41,7 @@ test("an unavailable API server is logged once, and its pods are accepted when i
   api.answer = () => new Unreachable("nobody there");
   const stop = new AbortController();
   const onMirror = (pod: Pod, gone: boolean): void =>
-    void told.push(`mirror ${pod.metadata.name}${gone ? " gone" : ""}`);
+    void calls.push(`mirror ${pod.metadata.name}${gone ? " gone" : ""}`);
   const source = apiSource({ client: api.client, clock, log, nodeName: "n1", wanted, onMirror }, stop.signal);
   for (let second = 0; second < 10; second++) {
     await settle();
@@ -51,16 +51,16 @@ test("an unavailable API server is logged once, and its pods are accepted when i
     api.asked.length > 1 && api.asked.every((each) => each.includes("fieldSelector=spec.nodeName%3Dn1")),
     "the list is retried, for pods of this node",
   );
-  assert.deepEqual([warnings, told], [["failed to list pods from the API server: nobody there"], []]);
+  assert.deepEqual([warnings, calls], [["failed to list pods from the API server: nobody there"], []]);
   api.answer = () => undefined;
   await clock.advance(60_000);
   await source.synced;
   await settle();
-  assert.deepEqual(told.splice(0), ["mirror shadow", "wanted web", "ready"]);
+  assert.deepEqual(calls.splice(0), ["mirror shadow", "wanted web", "ready"]);
   await api.client.request("DELETE", `${pods}/web`);
   await api.client.request("DELETE", `${pods}/shadow`);
   await settle();
-  assert.deepEqual(told, ["unwanted uid-web", "mirror shadow gone"]);
+  assert.deepEqual(calls, ["unwanted uid-web", "mirror shadow gone"]);
   assert.equal(warnings.length, 1);
   stop.abort();
   await source.stopped;
@@ -69,12 +69,12 @@ test("an unavailable API server is logged once, and its pods are accepted when i
 test("pods of the first list are processed in order of creation", async () => {
   const clock = virtualClock();
   const api = fakeApi();
-  const told: string[] = [];
+  const calls: string[] = [];
   const wanted = wantedPods({
     dialect: dialects.orch,
     clock,
     sources: ["api"],
-    onWanted: (pod) => void told.push(pod.metadata.name ?? ""),
+    onWanted: (pod) => void calls.push(pod.metadata.name ?? ""),
     onUnwanted: () => undefined,
   });
   for (const [name, second] of [
@@ -100,7 +100,7 @@ test("pods of the first list are processed in order of creation", async () => {
   );
   await source.synced;
   await settle();
-  assert.deepEqual(told, ["c", "b", "a"]);
+  assert.deepEqual(calls, ["c", "b", "a"]);
   stop.abort();
   await source.stopped;
 });

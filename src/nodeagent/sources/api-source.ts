@@ -18,7 +18,7 @@ export function apiSource(
   { client, clock, log, nodeName, wanted, onMirror }: ApiSourceOptions,
   signal: AbortSignal,
 ): Informer<Pod> {
-  let troubled = false;
+  let isFailing = false;
   // Until the first list is complete, pods are held back, so that the oldest are admitted first.
   let waiting: Map<string, Pod> | undefined = new Map();
   const pods = informer<Pod>({
@@ -27,7 +27,7 @@ export function apiSource(
     clock,
     signal,
     onEvent: ({ type, object }) => {
-      troubled = false;
+      isFailing = false;
       if (isMirror(object, client.dialect)) onMirror(object, type === "deleted");
       else if (waiting && type === "deleted") waiting.delete(uidOf(object));
       else if (waiting) waiting.set(uidOf(object), object);
@@ -35,8 +35,8 @@ export function apiSource(
       else wanted.put("api", object);
     },
     onTrouble: (error) => {
-      if (!troubled) log.warn("failed to list pods from the API server", { error: error.message });
-      troubled = true;
+      if (!isFailing) log.warn("failed to list pods from the API server", { error: error.message });
+      isFailing = true;
     },
   });
   void pods.synced.then(() => {

@@ -19,22 +19,22 @@ export interface FileSourceOptions extends Omit<ManifestOptions, "origin"> {
 }
 
 const quietMilliseconds = 100;
-const longestManifest = 10 * 1024 * 1024;
+const maxManifestBytes = 10 * 1024 * 1024;
 
 /** Follows the path until the signal is aborted. */
 export async function fileSource(options: FileSourceOptions, signal: AbortSignal): Promise<void> {
   const { clock, log, path, read = (file: string) => readFile(file, "utf8") } = options;
-  const told = new Map<string, string>();
+  const reported = new Map<string, string>();
   const last = new Map<string, readonly Pod[]>();
   /** How often a name was created or removed since the files were last read. */
-  const moved = new Map<string, number>();
+  const renames = new Map<string, number>();
   let wake = (): void => undefined;
   let watcher: FSWatcher | undefined;
   const follow = (): void => {
     if (watcher) return;
     try {
       watcher = watch(path, { persistent: false }, (event, name) => {
-        if (event === "rename" && name !== null) moved.set(name, (moved.get(name) ?? 0) + 1);
+        if (event === "rename" && name !== null) renames.set(name, (renames.get(name) ?? 0) + 1);
         wake();
       });
       watcher.on("error", () => {
@@ -51,13 +51,13 @@ export async function fileSource(options: FileSourceOptions, signal: AbortSignal
     follow();
     const woken = new Promise<void>((resolve) => (wake = resolve));
     try {
-      const putBack = new Set([...moved].flatMap(([name, times]) => (times > 1 ? [name] : [])));
-      moved.clear();
+      const recreated = new Set([...renames].flatMap(([name, times]) => (times > 1 ? [name] : [])));
+      renames.clear();
       const found: { readonly name: string; readonly pods: readonly Pod[] }[] = [];
       for (const file of await filesAt(path)) found.push({ name: basename(file), pods: await podsOf(file) });
       // A file removed and put back between two reads counts as removed: its pods end and are restarted.
-      if (found.some(({ name }) => putBack.has(name)))
-        options.onPods(found.flatMap(({ name, pods }) => (putBack.has(name) ? [] : pods)));
+      if (found.some(({ name }) => recreated.has(name)))
+        options.onPods(found.flatMap(({ name, pods }) => (recreated.has(name) ? [] : pods)));
       options.onPods(found.flatMap(({ pods }) => pods));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "ENOENT") options.onPods([]);
@@ -77,9 +77,9 @@ export async function fileSource(options: FileSourceOptions, signal: AbortSignal
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       if (code !== "ENOENT") {
-        if (told.get(file) !== message)
+        if (reported.get(file) !== message)
           log.error("failed to read static pod manifest", { file, error: message });
-        told.set(file, message);
+        reported.set(file, message);
         return last.get(file) ?? [];
       }
       text = "";
@@ -89,15 +89,15 @@ export async function fileSource(options: FileSourceOptions, signal: AbortSignal
       return [];
     }
     try {
-      if (text.length > longestManifest)
-        throw new ManifestError(`${file}: larger than ${longestManifest} bytes`);
+      if (text.length > maxManifestBytes)
+        throw new ManifestError(`${file}: larger than ${maxManifestBytes} bytes`);
       const pods = readManifest(text, { ...options, origin: file });
       last.set(file, pods);
-      told.delete(file);
+      reported.delete(file);
       return pods;
     } catch (error) {
-      if (told.get(file) !== text) {
-        told.set(file, text);
+      if (reported.get(file) !== text) {
+        reported.set(file, text);
         log.error("invalid static pod manifest", { error: (error as Error).message });
         options.onProblem?.((error as Error).message);
       }

@@ -115,14 +115,14 @@ for (const [name, text, message] of refused)
     ));
 
 test("sources affect only their own pods, and the store is ready once all have synced", () => {
-  const heard: string[] = [];
+  const notify: string[] = [];
   const wanted = wantedPods({
     dialect,
     clock: virtualClock(),
     sources: ["api", "file"],
-    onWanted: ({ metadata }) => void heard.push(`+${metadata.uid}`),
-    onUnwanted: (uid) => void heard.push(`-${uid}`),
-    onReady: () => void heard.push("ready"),
+    onWanted: ({ metadata }) => void notify.push(`+${metadata.uid}`),
+    onUnwanted: (uid) => void notify.push(`-${uid}`),
+    onReady: () => void notify.push("ready"),
   });
   const pod = (uid: string, resourceVersion = "1"): Pod => samplePod({}, { uid, resourceVersion });
   wanted.put("api", pod("a"));
@@ -134,7 +134,7 @@ test("sources affect only their own pods, and the store is ready once all have s
   wanted.put("api", pod("a", "2"));
   wanted.drop("api", "a");
   wanted.drop("api", "g");
-  assert.deepEqual(heard, ["+a", "+f", "+g", "ready", "-f", "+a", "-a"]);
+  assert.deepEqual(notify, ["+a", "+f", "+g", "ready", "-f", "+a", "-a"]);
 });
 
 test("pods are annotated with their source and the time they were first seen", async () => {
@@ -158,17 +158,17 @@ test("pods are annotated with their source and the time they were first seen", a
 test("a directory is followed: new, changed, invalid, hidden and removed files", async () => {
   const folder = mkdtempSync(join(tmpdir(), "orch-static-"));
   const stop = new AbortController();
-  const told: string[][] = [];
-  let heard = (): void => undefined;
+  const received: string[][] = [];
+  let notify = (): void => undefined;
   const problems: string[] = [];
   let unreadable = "";
   const until = async (names: string[]): Promise<void> => {
-    while (JSON.stringify(told.at(-1)) !== JSON.stringify(names))
-      await new Promise<void>((resolve) => (heard = resolve));
+    while (JSON.stringify(received.at(-1)) !== JSON.stringify(names))
+      await new Promise<void>((resolve) => (notify = resolve));
   };
   const onPods = (pods: readonly Pod[]): void => {
-    told.push(pods.map(({ metadata, spec }) => `${metadata.name} ${spec.containers?.[0]?.image}`));
-    heard();
+    received.push(pods.map(({ metadata, spec }) => `${metadata.name} ${spec.containers?.[0]?.image}`));
+    notify();
   };
   const following = fileSource(
     {
@@ -220,8 +220,8 @@ test("a manifest removed and put back at once restarts its pods", async (t) => {
   const file = join(folder, "a.yaml");
   writeFileSync(file, manifest("a"));
   const stop = new AbortController();
-  const told: string[][] = [];
-  let heard = Promise.withResolvers<void>();
+  const received: string[][] = [];
+  let notify = Promise.withResolvers<void>();
   const following = fileSource(
     {
       dialect,
@@ -231,19 +231,19 @@ test("a manifest removed and put back at once restarts its pods", async (t) => {
       clock: systemClock,
       log: silentLog,
       onPods: (pods) => {
-        told.push(pods.map(({ metadata }) => metadata.name!));
-        heard.resolve();
+        received.push(pods.map(({ metadata }) => metadata.name!));
+        notify.resolve();
       },
     },
     stop.signal,
   );
-  await heard.promise;
-  assert.deepEqual(told, [["a-n1"]]);
-  heard = Promise.withResolvers();
+  await notify.promise;
+  assert.deepEqual(received, [["a-n1"]]);
+  notify = Promise.withResolvers();
   rmSync(file);
   writeFileSync(file, manifest("a"));
-  await heard.promise;
-  assert.deepEqual(told, [["a-n1"], [], ["a-n1"]]);
+  await notify.promise;
+  assert.deepEqual(received, [["a-n1"], [], ["a-n1"]]);
   stop.abort();
   await following;
 });
@@ -259,11 +259,11 @@ test("a URL is fetched with its headers, and a failure keeps the previous pods",
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const stop = new AbortController();
-  const told: string[][] = [];
-  let heard = (): void => undefined;
+  const received: string[][] = [];
+  let notify = (): void => undefined;
   const problems: string[] = [];
   const wait = async (done: () => boolean): Promise<void> => {
-    while (!done()) await new Promise<void>((resolve) => (heard = resolve));
+    while (!done()) await new Promise<void>((resolve) => (notify = resolve));
   };
   const following = urlSource(
     {
@@ -275,23 +275,23 @@ test("a URL is fetched with its headers, and a failure keeps the previous pods",
       clock: systemClock,
       log: silentLog,
       onPods: (pods) => {
-        told.push(pods.map(({ metadata }) => metadata.name ?? ""));
-        heard();
+        received.push(pods.map(({ metadata }) => metadata.name ?? ""));
+        notify();
       },
       onProblem: (message) => {
         problems.push(message);
-        heard();
+        notify();
       },
     },
     stop.signal,
   );
   try {
-    await wait(() => told.length === 1);
+    await wait(() => received.length === 1);
     answer = [500, "no"];
     await wait(() => problems.length > 0);
     answer = [200, manifest("v")];
-    await wait(() => told.length === 2);
-    assert.deepEqual(told, [["u-n1"], ["v-n1"]]);
+    await wait(() => received.length === 2);
+    assert.deepEqual(received, [["u-n1"], ["v-n1"]]);
     assert.equal(asked[0], "b");
     assert.deepEqual(
       raw.filter((_each, at) => raw[at - 1]?.toLowerCase() === "x-many"),

@@ -18,7 +18,7 @@ export interface UrlSourceOptions extends Omit<ManifestOptions, "origin"> {
 }
 
 const timeoutMilliseconds = 10_000;
-const longestBody = 10 * 1024 * 1024;
+const maxBodyBytes = 10 * 1024 * 1024;
 
 export async function urlSource(options: UrlSourceOptions, signal: AbortSignal): Promise<void> {
   let last: string | undefined;
@@ -56,8 +56,8 @@ function fetched(url: string, headers: UrlSourceOptions["headers"], signal: Abor
         answer.setEncoding("utf8");
         answer.on("data", (part: string) => {
           text += part;
-          if (text.length > longestBody)
-            sent.destroy(new Error(`${url} sent more than ${longestBody} bytes`));
+          if (text.length > maxBodyBytes)
+            sent.destroy(new Error(`${url} sent more than ${maxBodyBytes} bytes`));
         });
         answer.on("end", () => {
           if (answer.statusCode !== 200)

@@ -12,7 +12,7 @@ const facts = (seen: ObservedPod, more: Partial<PodStatusFacts> = {}): PodStatus
   hostIps: ["192.0.2.1"],
   observed: seen,
   old: {},
-  trouble: new Map(),
+  startErrors: new Map(),
   probes: { isStarted: (_, hasProbe) => !hasProbe, isReady: (_, hasProbe) => !hasProbe },
   over: false,
   isStatic: false,
@@ -108,7 +108,7 @@ const cases: [name: string, pod: Pod, seen: ObservedPod, line: string, more?: Pa
     pod,
     observed([container(pod, "c", "exited 1")]),
     "Running c=CrashLoopBackOff<1",
-    { trouble: backOff },
+    { startErrors: backOff },
   ],
   [
     "a restarted container shows its last termination",
@@ -288,12 +288,12 @@ for (const [name, of, seen, expected] of judged)
   test(name, () => assert.equal(conditions(computeStatus(of, facts(seen))), expected));
 
 test("a failed ephemeral container is waiting if the pod's restart policy would start it", () => {
-  const trouble = new Map([["dbg", { reason: "RunContainerError", message: "m" }]]);
+  const startErrors = new Map([["dbg", { reason: "RunContainerError", message: "m" }]]);
   const shown = (restartPolicy: string): object | undefined => {
     const given = samplePod({ restartPolicy, ephemeralContainers: [{ name: "dbg" }] });
     const seen = observed([container(given, "c", "running"), container(given, "dbg", "exited 128")]);
     const [{ state, lastState } = {}] =
-      computeStatus(given, facts(seen, { trouble })).ephemeralContainerStatuses ?? [];
+      computeStatus(given, facts(seen, { startErrors })).ephemeralContainerStatuses ?? [];
     return { state: Object.keys(state ?? {}), before: lastState?.terminated?.exitCode };
   };
   assert.deepEqual(shown("Always"), { state: ["waiting"], before: 128 });
@@ -470,10 +470,10 @@ for (const [name, to, patch] of patches) {
 }
 
 test("if enabled, the PodHasNetwork condition reports sandbox and network", () => {
-  const tells = { tellsNetwork: true };
+  const enabled = { reportsNetwork: true };
   const without = observed([], []);
-  assert.match(conditions(computeStatus(pod, facts(without, tells))), /^PodHasNetwork=False Initialized=/);
+  assert.match(conditions(computeStatus(pod, facts(without, enabled))), /^PodHasNetwork=False Initialized=/);
   const ready = observed([]);
-  assert.match(conditions(computeStatus(pod, facts(ready, tells))), /^PodHasNetwork=True Initialized=/);
+  assert.match(conditions(computeStatus(pod, facts(ready, enabled))), /^PodHasNetwork=True Initialized=/);
   assert.doesNotMatch(conditions(computeStatus(pod, facts(ready))), /PodHasNetwork/);
 });

@@ -24,7 +24,7 @@ export interface PodStatusFacts {
   readonly observed: ObservedPod;
   /** The status last computed, or the one in the API server. */
   readonly old: PodStatus;
-  readonly trouble: ReadonlyMap<string, StartError>;
+  readonly startErrors: ReadonlyMap<string, StartError>;
   readonly probes: {
     isStarted(containerId: string, hasProbe: boolean): boolean;
     isReady(containerId: string, hasProbe: boolean): boolean;
@@ -35,14 +35,14 @@ export interface PodStatusFacts {
   /** Why the node ended the pod. */
   readonly ended?: Ending;
   /** Whether the PodHasNetwork condition is reported. */
-  readonly tellsNetwork?: boolean | undefined;
+  readonly reportsNetwork?: boolean | undefined;
 }
 
 const isTerminal = (phase: string | undefined): boolean => phase === "Succeeded" || phase === "Failed";
 
 export function computeStatus(pod: Pod, facts: PodStatusFacts): PodStatus {
-  const { old, observed, runtimeName, trouble } = facts;
-  const base = { runtimeName, observed, trouble };
+  const { old, observed, runtimeName, startErrors } = facts;
+  const base = { runtimeName, observed, startErrors };
   const inits = containerStatuses(pod, initContainersOf(pod), {
     ...base,
     old: old.initContainerStatuses ?? [],
@@ -59,7 +59,7 @@ export function computeStatus(pod: Pod, facts: PodStatusFacts): PodStatus {
     kind: "ephemeral",
   });
   for (const status of [...inits, ...ordinary])
-    keepShort(status, Math.floor(mostSaid / (inits.length + ordinary.length)));
+    truncateMessages(status, Math.floor(maxMessageBytes / (inits.length + ordinary.length)));
   for (const [position, status] of inits.entries())
     if (isSidecar(initContainersOf(pod)[position]!)) readiness(pod, status, facts);
     else status.ready = status.state.terminated?.exitCode === 0;
@@ -83,7 +83,7 @@ export function computeStatus(pod: Pod, facts: PodStatusFacts): PodStatus {
   );
   const all = containersReady(pod, [...inits, ...ordinary], phase);
   const own = [
-    ...(facts.tellsNetwork
+    ...(facts.reportsNetwork
       ? [{ type: "PodHasNetwork", status: sandboxChange(pod, observed) ? "False" : "True" }]
       : []),
     initialized(pod, inits, ordinary, phase),
@@ -112,9 +112,9 @@ export function computeStatus(pod: Pod, facts: PodStatusFacts): PodStatus {
 }
 
 /** Maximum total size in bytes of the termination messages of a pod's containers. */
-const mostSaid = 12 * 1024;
+const maxMessageBytes = 12 * 1024;
 
-function keepShort(status: ContainerStatus, bytes: number): void {
+function truncateMessages(status: ContainerStatus, bytes: number): void {
   for (const key of ["state", "lastState"] as const) {
     const { terminated } = status[key];
     if (!terminated?.message || terminated.message.length * 3 <= bytes) continue;

@@ -17,16 +17,16 @@ export function initialized(
   phase: string,
 ): ComputedCondition {
   const inits = initContainersOf(pod);
-  const isThrough = (status: ContainerStatus): boolean =>
+  const isDone = (status: ContainerStatus): boolean =>
     inits.some((each) => each.name === status.name && isSidecar(each))
       ? status.started === true
       : status.ready;
-  const { unknown, unready } = sortedOut(inits, statuses, isThrough);
+  const { unknown, unready } = classify(inits, statuses, isDone);
   if (phase === "Succeeded" && unknown.length === 0)
     return { type: "Initialized", status: "True", reason: "PodCompleted" };
   // Restarting a sidecar does not make the pod uninitialized again.
   if (inits.some(isSidecar) && others.some(hasStarted)) return { type: "Initialized", status: "True" };
-  const message = told(unknown, unready, "incomplete");
+  const message = conditionMessage(unknown, unready, "incomplete");
   return message
     ? { type: "Initialized", status: "False", reason: "ContainersNotInitialized", message }
     : { type: "Initialized", status: "True" };
@@ -37,11 +37,11 @@ export function containersReady(
   statuses: readonly ContainerStatus[],
   phase: string,
 ): ComputedCondition {
-  const { unknown, unready } = sortedOut(runningContainers(pod.spec), statuses, (status) => status.ready);
+  const { unknown, unready } = classify(runningContainers(pod.spec), statuses, (status) => status.ready);
   if (phase === "Succeeded" && unknown.length === 0)
     return { type: "ContainersReady", status: "False", reason: "PodCompleted" };
   if (phase === "Failed") return { type: "ContainersReady", status: "False", reason: "PodFailed" };
-  const message = told(unknown, unready, "unready");
+  const message = conditionMessage(unknown, unready, "unready");
   return message
     ? { type: "ContainersReady", status: "False", reason: "ContainersNotReady", message }
     : { type: "ContainersReady", status: "True" };
@@ -74,7 +74,7 @@ export function ready(
 const hasStarted = ({ started, state, lastState }: ContainerStatus): boolean =>
   started === true || state.terminated !== undefined || lastState.terminated !== undefined;
 
-function sortedOut(
+function classify(
   containers: readonly { readonly name: string }[],
   statuses: readonly ContainerStatus[],
   isGood: (status: ContainerStatus) => boolean,
@@ -89,7 +89,7 @@ function sortedOut(
   return { unknown, unready };
 }
 
-const told = (unknown: readonly string[], unready: readonly string[], word: string): string =>
+const conditionMessage = (unknown: readonly string[], unready: readonly string[], word: string): string =>
   [
     ...(unknown.length > 0 ? [`containers with unknown status: [${unknown.join(" ")}]`] : []),
     ...(unready.length > 0 ? [`containers with ${word} status: [${unready.join(" ")}]`] : []),

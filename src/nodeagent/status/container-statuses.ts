@@ -16,7 +16,7 @@ export interface ContainerStatusFacts {
   readonly runtimeName: string;
   readonly observed: ObservedPod;
   readonly old: readonly ContainerStatus[];
-  readonly trouble: ReadonlyMap<string, StartError>;
+  readonly startErrors: ReadonlyMap<string, StartError>;
   readonly kind: "init" | "ordinary" | "ephemeral";
 }
 
@@ -46,20 +46,20 @@ export function containerStatuses(
 function containerStatus(
   pod: Pod,
   container: Container,
-  { runtimeName, observed, old, trouble, kind }: ContainerStatusFacts,
+  { runtimeName, observed, old, startErrors, kind }: ContainerStatusFacts,
 ): ContainerStatus {
   const before = old.find(({ name }) => name === container.name);
   const [newest, previous] = observed.containers.filter(({ name }) => name === container.name);
-  let status = newest ? seen(newest, before, runtimeName) : unseen(pod, container, before);
+  let status = newest ? observedStatus(newest, before, runtimeName) : missingStatus(pod, container, before);
   // lastState is reported only for containers that have not exited. If the previous container has been
   // removed, its state is taken from the previous status.
   if (newest && newest.state !== "exited")
     status.lastState = previous
-      ? seen(previous, undefined, runtimeName).state
+      ? observedStatus(previous, undefined, runtimeName).state
       : before?.containerID === status.containerID
         ? (before?.lastState ?? {})
         : {};
-  const reason = trouble.get(container.name);
+  const reason = startErrors.get(container.name);
   const found = latest(observed, container.name);
   const isRestarted = kind === "init" && isSidecar(container);
   const isDone = kind === "init" && !isRestarted && found?.state === "exited" && found.exitCode === 0;
@@ -78,7 +78,7 @@ function containerStatus(
 const timeOf = (milliseconds: number | undefined): string | null =>
   milliseconds === undefined ? null : timeOfMillis(milliseconds);
 
-function seen(
+function observedStatus(
   container: ObservedContainer,
   before: ContainerStatus | undefined,
   runtimeName: string,
@@ -117,7 +117,7 @@ function seen(
 }
 
 /** Returns the status of a container that the runtime does not report: not yet created, or removed. */
-function unseen(pod: Pod, container: Container, before: ContainerStatus | undefined): ContainerStatus {
+function missingStatus(pod: Pod, container: Container, before: ContainerStatus | undefined): ContainerStatus {
   if (before?.state.terminated) return { ...before };
   const waiting = {
     waiting: { reason: initContainersOf(pod).length > 0 ? "PodInitializing" : "ContainerCreating" },

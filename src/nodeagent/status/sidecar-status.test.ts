@@ -92,7 +92,7 @@ for (const [name, of, states, expected, started = true] of cases) {
       hostIps: [],
       observed: observed(Object.entries(states).map(([each, state]) => container(of, each, state))),
       old: {},
-      trouble: new Map(),
+      startErrors: new Map(),
       probes: {
         isStarted: (_, hasProbe) => started || !hasProbe,
         isReady: (_, hasProbe) => !hasProbe,
@@ -114,7 +114,7 @@ test("a sidecar in backoff shows the reason", () => {
     hostIps: [],
     observed: observed([container(pod, "s", "exited 0")]),
     old: {},
-    trouble: new Map([["s", { reason: "CrashLoopBackOff", message: "back-off" }]]),
+    startErrors: new Map([["s", { reason: "CrashLoopBackOff", message: "back-off" }]]),
     probes: { isStarted: () => false, isReady: () => false },
     over: false,
     isStatic: false,

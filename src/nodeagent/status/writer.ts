@@ -20,7 +20,7 @@ export interface StatusWriter {
   forget(uid: string): void;
 }
 
-interface Line {
+interface Entry {
   pod: Pod;
   wanted: PodStatus | undefined;
   written: PodStatus | undefined;
@@ -46,46 +46,53 @@ const lastRetryMilliseconds = 10_000;
 
 export function statusWriter({ client, clock, log, signal, onWritten }: StatusWriterOptions): StatusWriter {
   const pods = client.of(podResource) as unknown as ResourceClient<Pod>;
-  const lines = new Map<string, Line>();
-  const lineOf = (pod: Pod): Line => {
+  const entries = new Map<string, Entry>();
+  const entryOf = (pod: Pod): Entry => {
     const uid = uidOf(pod);
-    let line = lines.get(uid);
-    if (!line)
-      lines.set(
+    let entry = entries.get(uid);
+    if (!entry)
+      entries.set(
         uid,
-        (line = { pod, wanted: undefined, written: undefined, version: "", wantedAt: 0, running: undefined }),
+        (entry = {
+          pod,
+          wanted: undefined,
+          written: undefined,
+          version: "",
+          wantedAt: 0,
+          running: undefined,
+        }),
       );
-    line.pod = pod;
-    return line;
+    entry.pod = pod;
+    return entry;
   };
   /** Returns the status the server holds: the last one written, unless the object was read later. */
-  const heldOf = ({ pod, written, version }: Line): PodStatus =>
+  const serverStatusOf = ({ pod, written, version }: Entry): PodStatus =>
     written && !isLater(pod, version) ? written : (pod.status ?? {});
 
-  async function run(line: Line): Promise<void> {
-    for (let failures = 0; line.wanted && !signal.aborted;) {
-      const status = line.wanted;
-      const patch = statusPatch(line.pod, heldOf(line), status);
+  async function run(entry: Entry): Promise<void> {
+    for (let failures = 0; entry.wanted && !signal.aborted;) {
+      const status = entry.wanted;
+      const patch = statusPatch(entry.pod, serverStatusOf(entry), status);
       try {
         if (patch) {
-          const { metadata } = await pods.patch(nameOf(line.pod), "strategic", patch, {
-            namespace: namespaceOf(line.pod),
+          const { metadata } = await pods.patch(nameOf(entry.pod), "strategic", patch, {
+            namespace: namespaceOf(entry.pod),
             subresource: "status",
           });
-          line.version = metadata.resourceVersion ?? "";
-          onWritten?.(clock.now() - line.wantedAt);
+          entry.version = metadata.resourceVersion ?? "";
+          onWritten?.(clock.now() - entry.wantedAt);
         }
-        line.written = status;
+        entry.written = status;
         failures = 0;
-        if (line.wanted === status) line.wanted = undefined;
+        if (entry.wanted === status) entry.wanted = undefined;
       } catch (error) {
         if (isGone(error)) {
-          line.wanted = undefined;
+          entry.wanted = undefined;
           return;
         }
         if (error instanceof ApiError && (error.code === 422 || error.code === 400)) {
-          log.error("pod status rejected by the API server", { pod: keyOf(line.pod), error: error.message });
-          if (line.wanted === status) line.wanted = undefined;
+          log.error("pod status rejected by the API server", { pod: keyOf(entry.pod), error: error.message });
+          if (entry.wanted === status) entry.wanted = undefined;
           return;
         }
         failures++;
@@ -95,47 +102,48 @@ export function statusWriter({ client, clock, log, signal, onWritten }: StatusWr
     }
   }
 
-  const start = (line: Line): Promise<void> =>
-    (line.running ??= run(line).finally(() => {
-      line.running = undefined;
+  const start = (entry: Entry): Promise<void> =>
+    (entry.running ??= run(entry).finally(() => {
+      entry.running = undefined;
     }));
 
   function write(pod: Pod, status: PodStatus): void {
-    const line = lineOf(pod);
-    if (!line.wanted && !line.running && !statusPatch(pod, heldOf(line), status)) return;
-    if (!line.wanted) line.wantedAt = clock.now();
-    line.wanted = status;
-    void start(line);
+    const entry = entryOf(pod);
+    if (!entry.wanted && !entry.running && !statusPatch(pod, serverStatusOf(entry), status)) return;
+    if (!entry.wanted) entry.wantedAt = clock.now();
+    entry.wanted = status;
+    void start(entry);
   }
 
   return {
     write,
     settled: async (uid) => {
-      const line = lines.get(uid);
-      while (line?.running) await line.running;
+      const entry = entries.get(uid);
+      while (entry?.running) await entry.running;
     },
-    published: (pod) => lines.get(uidOf(pod))?.wanted ?? lines.get(uidOf(pod))?.written ?? pod.status ?? {},
+    published: (pod) =>
+      entries.get(uidOf(pod))?.wanted ?? entries.get(uidOf(pod))?.written ?? pod.status ?? {},
     restore: (pod) => {
-      const line = lines.get(uidOf(pod));
-      if (!line?.written || line.running || !isLater(pod, line.version) || isFinished(pod)) return;
+      const entry = entries.get(uidOf(pod));
+      if (!entry?.written || entry.running || !isLater(pod, entry.version) || isFinished(pod)) return;
       // Conditions of other writers are left alone.
       write(pod, {
-        ...line.written,
+        ...entry.written,
         // The API server sets `resize`, and the pod's next sync responds to it.
         ...(pod.status?.resize && { resize: pod.status.resize }),
-        conditions: (line.written.conditions ?? []).filter(({ type }) => isOwnCondition(type)),
+        conditions: (entry.written.conditions ?? []).filter(({ type }) => isOwnCondition(type)),
       });
     },
     remove: async (pod) => {
-      const line = lines.get(uidOf(pod));
-      while (line?.running) await line.running;
+      const entry = entries.get(uidOf(pod));
+      while (entry?.running) await entry.running;
       try {
         await pods.delete(nameOf(pod), { namespace: namespaceOf(pod), graceSeconds: 0, uid: uidOf(pod) });
       } catch (error) {
         if (!isGone(error)) throw error;
       }
     },
-    forget: (uid) => void lines.delete(uid),
+    forget: (uid) => void entries.delete(uid),
   };
 }
 
@@ -149,7 +157,7 @@ const isGone = (error: unknown): boolean =>
 const isLater = (pod: Pod, version: string): boolean =>
   version !== "" && Number(pod.metadata.resourceVersion) > Number(version);
 
-const own = [
+const ownedFields = [
   "phase",
   "message",
   "reason",
@@ -169,7 +177,7 @@ const own = [
  */
 export function statusPatch(pod: Pod, from: PodStatus, to: PodStatus): object | undefined {
   const changes: Record<string, unknown> = {};
-  for (const key of own) if (!isSame(from[key], to[key])) changes[key] = to[key] ?? null;
+  for (const key of ownedFields) if (!isSame(from[key], to[key])) changes[key] = to[key] ?? null;
   if (!isSame(from.podIPs, to.podIPs)) {
     const gone = (from.podIPs ?? []).filter(({ ip }) => !(to.podIPs ?? []).some((kept) => kept.ip === ip));
     changes["podIPs"] = [...(to.podIPs ?? []), ...gone.map(({ ip }) => ({ ip, $patch: "delete" }))];
@@ -210,9 +218,9 @@ function isEqual(a: unknown, b: unknown): boolean {
   if (Array.isArray(a))
     return a.length === (b as unknown[]).length && a.every((item, at) => isEqual(item, (b as unknown[])[at]));
   const [one, other] = [a, b] as [Readonly<Record<string, unknown>>, Readonly<Record<string, unknown>>];
-  const isSaid = (of: Readonly<Record<string, unknown>>, key: string): boolean => of[key] !== undefined;
+  const isDefined = (of: Readonly<Record<string, unknown>>, key: string): boolean => of[key] !== undefined;
   return (
     Object.keys(one).every((key) => isEqual(one[key], other[key])) &&
-    Object.keys(other).every((key) => isSaid(one, key) || !isSaid(other, key))
+    Object.keys(other).every((key) => isDefined(one, key) || !isDefined(other, key))
   );
 }

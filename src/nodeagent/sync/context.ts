@@ -44,7 +44,7 @@ export interface SyncSettings {
   readonly dead: DeadLimits;
   readonly security: SecuritySettings;
   /** Whether the PodHasNetwork condition is reported. */
-  readonly tellsNetwork?: boolean | undefined;
+  readonly reportsNetwork?: boolean | undefined;
 }
 
 export interface SyncContext {
@@ -54,7 +54,7 @@ export interface SyncContext {
   readonly runtime: ContainerRuntime;
   readonly cache: PodCache;
   readonly events: EventRecorder;
-  readonly tally?: PodMetrics;
+  readonly podMetrics?: PodMetrics;
   readonly images: Images;
   /** Resource managers that contribute to container configs, in order. */
   readonly contributors?: readonly ContainerContributor[];
@@ -79,13 +79,13 @@ export interface SyncContext {
   /** Returns the runtime handler of a runtime class; rejects for an unknown class. */
   readonly runtimeHandler: (className: string) => Promise<string>;
   /** Returns why the network is not ready; undefined when it is. */
-  readonly networkTrouble: () => string | undefined;
+  readonly networkError: () => string | undefined;
 }
 
 /** Per-pod state kept between actions. */
 export interface PodMemory {
   /** Start errors by container name. */
-  readonly trouble: Map<string, StartError>;
+  readonly startErrors: Map<string, StartError>;
   /** IDs of containers whose preStop hook was run. */
   readonly preStopDone: Set<string>;
   /**
@@ -97,8 +97,8 @@ export interface PodMemory {
   status?: PodStatus;
 }
 
-export const freshMemory = (): PodMemory => ({
-  trouble: new Map(),
+export const newPodMemory = (): PodMemory => ({
+  startErrors: new Map(),
   preStopDone: new Set(),
   stopped: new Set(),
 });

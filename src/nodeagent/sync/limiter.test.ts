@@ -12,17 +12,17 @@ function setUp(options: Partial<LimiterOptions> = {}) {
   const made: Limiter = limiter({ clock, atOnce: 2, ...options });
   const log: string[] = [];
   const open = new Map<string, () => void>();
-  const come = (name: string, options?: LimitOptions): Promise<void> =>
+  const start = (name: string, options?: LimitOptions): Promise<void> =>
     made.run(async () => {
       log.push(name);
       await new Promise<void>((resolve) => open.set(name, resolve));
     }, options);
-  return { clock, log, come, end: async (name: string) => (open.get(name)!(), await turns()) };
+  return { clock, log, start, end: async (name: string) => (open.get(name)!(), await turns()) };
 }
 
 test("concurrency is bounded, and waiting tasks run in FIFO order", async () => {
-  const { log, come, end } = setUp();
-  const all = ["a", "b", "c", "d"].map((name) => come(name));
+  const { log, start, end } = setUp();
+  const all = ["a", "b", "c", "d"].map((name) => start(name));
   await turns();
   assert.deepEqual(log, ["a", "b"]);
   await end("b");
@@ -35,8 +35,8 @@ test("concurrency is bounded, and waiting tasks run in FIFO order", async () => 
 });
 
 test("low priority tasks run last", async () => {
-  const { log, come, end } = setUp({ atOnce: 1 });
-  const all = [come("a"), come("later", { lowPriority: true }), come("b")];
+  const { log, start, end } = setUp({ atOnce: 1 });
+  const all = [start("a"), start("later", { lowPriority: true }), start("b")];
   await turns();
   for (const name of ["a", "b", "later"]) await end(name);
   await Promise.all(all);
@@ -44,8 +44,8 @@ test("low priority tasks run last", async () => {
 });
 
 test("a slow task releases its slot early, and only once", async () => {
-  const { clock, log, come, end } = setUp({ atOnce: 1, patienceMilliseconds: 1000 });
-  const all = ["slow", "b", "c", "d"].map((name) => come(name));
+  const { clock, log, start, end } = setUp({ atOnce: 1, slotMilliseconds: 1000 });
+  const all = ["slow", "b", "c", "d"].map((name) => start(name));
   await turns();
   await clock.advance(999);
   assert.deepEqual(log, ["slow"]);
@@ -69,15 +69,15 @@ test("a failed task releases its slot", async () => {
 });
 
 test("an aborted task leaves the queue without having run", async () => {
-  const { log, come, end } = setUp({ atOnce: 1 });
+  const { log, start, end } = setUp({ atOnce: 1 });
   const stop = new AbortController();
-  const first = come("a");
-  const second = come("b", { signal: stop.signal });
-  const third = come("c");
+  const first = start("a");
+  const second = start("b", { signal: stop.signal });
+  const third = start("c");
   await turns();
   stop.abort(new Error("enough"));
   await assert.rejects(second, /enough/);
-  await assert.rejects(come("d", { signal: stop.signal }), /enough/);
+  await assert.rejects(start("d", { signal: stop.signal }), /enough/);
   await end("a");
   await end("c");
   await Promise.all([first, third]);

@@ -7,7 +7,7 @@ export interface LimiterOptions {
   readonly clock: Clock;
   readonly atOnce: number;
   /** How long a running task occupies its slot. */
-  readonly patienceMilliseconds?: number;
+  readonly slotMilliseconds?: number;
 }
 
 export interface LimitOptions {
@@ -21,27 +21,27 @@ export interface Limiter {
   run<T>(run: () => Promise<T>, options?: LimitOptions): Promise<T>;
 }
 
-const usualPatienceMilliseconds = 1000;
+const defaultSlotMilliseconds = 1000;
 
 export function limiter({
   clock,
   atOnce,
-  patienceMilliseconds = usualPatienceMilliseconds,
+  slotMilliseconds = defaultSlotMilliseconds,
 }: LimiterOptions): Limiter {
   const waiting = { first: new Set<() => void>(), last: new Set<() => void>() };
-  let inside = 0;
+  let active = 0;
 
-  const letIn = (): void => {
-    while (inside < atOnce) {
+  const admit = (): void => {
+    while (active < atOnce) {
       const [queue] = [waiting.first, waiting.last].filter(({ size }) => size > 0);
       if (!queue) return;
       const [next] = queue;
       queue.delete(next!);
-      inside++;
+      active++;
       next!();
     }
   };
-  const turn = (queue: Set<() => void>, signal: AbortSignal | undefined): Promise<void> =>
+  const acquire = (queue: Set<() => void>, signal: AbortSignal | undefined): Promise<void> =>
     new Promise((resolve, reject) => {
       const leave = (): void => {
         queue.delete(enter);
@@ -53,26 +53,26 @@ export function limiter({
       };
       signal?.addEventListener("abort", leave, { once: true });
       queue.add(enter);
-      letIn();
+      admit();
     });
 
   return {
     run: async (run, { lowPriority = false, signal } = {}) => {
       signal?.throwIfAborted();
-      await turn(lowPriority ? waiting.last : waiting.first, signal);
+      await acquire(lowPriority ? waiting.last : waiting.first, signal);
       let counts = true;
-      const out = (): void => {
+      const release = (): void => {
         if (!counts) return;
         counts = false;
-        inside--;
-        letIn();
+        active--;
+        admit();
       };
-      const cancel = clock.after(patienceMilliseconds, out);
+      const cancel = clock.after(slotMilliseconds, release);
       try {
         return await run();
       } finally {
         cancel();
-        out();
+        release();
       }
     },
   };

@@ -22,10 +22,10 @@ export interface LinkedLog {
 
 const suffix = ".log";
 /** Maximum length of a file name. */
-const mostLetters = 255;
+const maxNameLength = 255;
 
 export const logLinkName = ({ pod, namespace, container, containerId }: LinkedLog): string =>
-  `${pod}_${namespace}_${container}-${containerId}`.slice(0, mostLetters - suffix.length) + suffix;
+  `${pod}_${namespace}_${container}-${containerId}`.slice(0, maxNameLength - suffix.length) + suffix;
 
 export function logLinks(folder: string): LogLinks {
   const names = (): Promise<string[]> => readdir(folder).catch(() => []);

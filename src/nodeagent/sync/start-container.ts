@@ -33,7 +33,7 @@ export type StartOutcome =
   | ({ readonly started: false; readonly againMilliseconds?: number } & StartError);
 
 /** Delay until the container is observed again, equal to the relist period. */
-const lookMilliseconds = 1000;
+const relistMilliseconds = 1000;
 
 export async function startContainer(
   context: SyncContext,
@@ -44,21 +44,21 @@ export async function startContainer(
   signal: AbortSignal,
 ): Promise<StartOutcome> {
   const { runtime, events } = context;
-  const tell = (type: "Normal" | "Warning", reason: string, message: string): void =>
+  const recordEvent = (type: "Normal" | "Warning", reason: string, message: string): void =>
     events.event(referenceTo(pod, container.name), type, reason, message);
   const type = containerType(pod, container);
   const failed = (reason: string, message: string): StartOutcome & { readonly started: false } => {
-    context.tally?.started(type, reason);
-    tell("Warning", "Failed", `Error: ${message}`);
+    context.podMetrics?.started(type, reason);
+    recordEvent("Warning", "Failed", `Error: ${message}`);
     return { started: false, reason, message };
   };
 
   const pulledFrom = context.clock.now();
   const image = await context.images.ensure(pod, container, facts.secrets, facts.sandbox, signal);
-  context.tally?.pulled(uidOf(pod), context.clock.now() - pulledFrom);
+  context.podMetrics?.pulled(uidOf(pod), context.clock.now() - pulledFrom);
   if (!image.present) {
-    context.tally?.started(type, image.reason);
-    tell("Warning", "Failed", `Error: ${image.reason}`);
+    context.podMetrics?.started(type, image.reason);
+    recordEvent("Warning", "Failed", `Error: ${image.reason}`);
     return {
       started: false,
       reason: image.reason,
@@ -144,17 +144,17 @@ export async function startContainer(
     signal.throwIfAborted();
     return failed("CreateContainerError", errorText(error));
   }
-  tell("Normal", "Created", `Created container ${container.name}`);
+  recordEvent("Normal", "Created", `Created container ${container.name}`);
   for (const contributor of context.contributors ?? []) contributor.created?.(pod, container, containerId);
   try {
     // Not abortable: an aborted start would look like a container that failed to start.
     await runtime.startContainer(containerId);
   } catch (error) {
     signal.throwIfAborted();
-    return { ...failed("RunContainerError", errorText(error)), againMilliseconds: lookMilliseconds };
+    return { ...failed("RunContainerError", errorText(error)), againMilliseconds: relistMilliseconds };
   }
-  tell("Normal", "Started", `Started container ${container.name}`);
-  context.tally?.started(type);
+  recordEvent("Normal", "Started", `Started container ${container.name}`);
+  context.podMetrics?.started(type);
   const linked = { pod: nameOf(pod), namespace: namespaceOf(pod), container: container.name, containerId };
   const logPath = join(facts.sandbox.logDirectory ?? "", config.logPath ?? "");
   await context.files.logLinks
@@ -169,7 +169,7 @@ export async function startContainer(
     } catch (error) {
       signal.throwIfAborted();
       // The hook's output is left out of the event, since it may contain secrets.
-      tell("Warning", "FailedPostStartHook", "PostStartHook failed");
+      recordEvent("Warning", "FailedPostStartHook", "PostStartHook failed");
       const ended = { id: containerId, name: container.name, state: "running" as const };
       const graceSeconds = graceFor(pod, container, "FailedPostStartHook");
       await stopContainer(
@@ -186,7 +186,7 @@ export async function startContainer(
         started: false,
         reason: "PostStartHookError",
         message: errorText(error),
-        againMilliseconds: lookMilliseconds,
+        againMilliseconds: relistMilliseconds,
       };
     }
   }

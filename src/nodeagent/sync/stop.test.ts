@@ -156,7 +156,7 @@ const evictions: [name: string, script: string, spec: object, phase: string][] =
     "Failed DeadlineExceeded",
   ],
 ];
-for (const [name, script, spec, told] of evictions) {
+for (const [name, script, spec, messages] of evictions) {
   test(name, async () => {
     await on({}, async (h) => {
       h.run(podOf({ command: ["sh", "-c", script] }, { terminationGracePeriodSeconds: 5, ...spec }));
@@ -164,7 +164,7 @@ for (const [name, script, spec, told] of evictions) {
       if (!("activeDeadlineSeconds" in spec)) evict(h);
       await h.pass(8);
       const { phase, reason } = h.status("uid-of-a");
-      assert.equal(`${phase} ${reason}`, told);
+      assert.equal(`${phase} ${reason}`, messages);
     });
   });
 }
@@ -210,10 +210,10 @@ test("a pod that cannot be stopped is reported, and stopped as soon as possible"
     h.runtime.faults.fail("StopContainer", new GrpcError("UNKNOWN", "shim says no"));
     h.delete("uid-of-a", 1);
     await h.pass(1);
-    const told = h.events
+    const messages = h.events
       .filter(({ reason }) => reason === "FailedKillPod")
       .map(({ type, message }) => `${type} ${message}`);
-    assert.deepEqual(told, [
+    assert.deepEqual(messages, [
       `Warning error killing pod: failed to "KillContainer" for "main" with KillContainerError: "rpc error: code = Unknown desc = shim says no"`,
     ]);
     assert.deepEqual(h.deleted, []);
@@ -227,8 +227,10 @@ test("a finished pod whose sandbox cannot be stopped is reported", async () => {
     h.runtime.faults.fail("StopPodSandbox", new GrpcError("UNKNOWN", "no network"));
     h.run(podOf({ command: ["sh", "-c", "exit 0"] }, {}));
     await h.pass(3);
-    const told = h.events.filter(({ reason }) => reason === "FailedKillPod").map(({ message }) => message);
-    assert.deepEqual(told, [
+    const messages = h.events
+      .filter(({ reason }) => reason === "FailedKillPod")
+      .map(({ message }) => message);
+    assert.deepEqual(messages, [
       `error killing pod: failed to "KillPodSandbox" for "uid-of-a" with KillPodSandboxError: "rpc error: code = Unknown desc = no network"`,
     ]);
   });

@@ -6,7 +6,7 @@ import { type ObservedContainer, type ObservedPod, podIpsOf } from "../container
 import { grpcErrorText } from "../errors.ts";
 import type { ContainerStopReason } from "../plan/plan.ts";
 import { everyContainerOf, initContainersOf, isHostNetwork, referenceTo } from "../pod.ts";
-import { askedGraceOf } from "../worker/state.ts";
+import { requestedGraceOf } from "../worker/state.ts";
 import type { PodMemory, SyncContext } from "./context.ts";
 import type { LimitOptions } from "./limiter.ts";
 
@@ -24,7 +24,7 @@ export interface ContainerEnd {
 }
 
 /** Minimum stop timeout of a single container, even if its hook used up the grace period. */
-const leastSeconds = 2;
+const minSeconds = 2;
 
 /** Returns the grace period of a container stopped because of a probe or a change, not with the whole pod. */
 export function graceFor(pod: Pod, container: Container | undefined, reason: ContainerStopReason): number {
@@ -34,7 +34,7 @@ export function graceFor(pod: Pod, container: Container | undefined, reason: Con
       : reason === "StartupProbe"
         ? container?.startupProbe?.terminationGracePeriodSeconds
         : undefined;
-  return Number(own ?? askedGraceOf(pod));
+  return Number(own ?? requestedGraceOf(pod));
 }
 
 export async function stopContainer(
@@ -68,11 +68,11 @@ export async function stopContainer(
     memory.preStopDone.add(container.id);
   }
   const left = (): number => Math.ceil((deadline - context.clock.now()) / 1000);
-  let seconds = podSeconds ?? Math.max(leastSeconds, left());
+  let seconds = podSeconds ?? Math.max(minSeconds, left());
   if (after) {
     const from = context.clock.now();
     await waitAtMost(context.clock, seconds, after, signal);
-    seconds = Math.max(leastSeconds, seconds - Math.floor((context.clock.now() - from) / 1000));
+    seconds = Math.max(minSeconds, seconds - Math.floor((context.clock.now() - from) / 1000));
   }
   try {
     await context.runtime.stopContainer(container.id, seconds, signal);
@@ -151,7 +151,7 @@ export async function stopContainers(
   const running = observed.containers.filter(
     ({ state }) => state === "running" || state === "unknown" || state === "created",
   );
-  const graceSeconds = askedGraceOf(pod);
+  const graceSeconds = requestedGraceOf(pod);
   const end = (container: ObservedContainer, before: readonly End[]): End => {
     const after = before.length > 0 && Promise.allSettled(before.map(({ ended }) => ended));
     const ended = stopContainer(
@@ -190,22 +190,22 @@ export async function stopSandboxes(
   { runtime, teardownLimit, cache }: SyncContext,
   observed: ObservedPod,
   { stopped }: PodMemory,
-  passage: LimitOptions,
+  limitOptions: LimitOptions,
 ): Promise<ObservedPod> {
   const up = observed.sandboxes.filter(({ id, ready }) => ready || !stopped.has(id));
   if (up.length === 0) return observed;
   const stop = async (id: string): Promise<void> => {
-    await runtime.stopPodSandbox(id, passage.signal);
+    await runtime.stopPodSandbox(id, limitOptions.signal);
     stopped.add(id);
   };
   await allEnded(
     up.map(({ id }) => ({
       step: "KillPodSandbox",
       name: observed.uid,
-      ended: teardownLimit.run(() => stop(id), passage),
+      ended: teardownLimit.run(() => stop(id), limitOptions),
     })),
   );
-  return cache.refreshParts(observed, { stopped: up }, passage.signal);
+  return cache.refreshParts(observed, { stopped: up }, limitOptions.signal);
 }
 
 /**

@@ -54,7 +54,7 @@ export async function syncPod(
   const updates =
     todo.newSandbox || todo.stopPod ? [] : (context.resize?.updates(pod, observed, memory.status) ?? []);
   if (isIdle(todo) && updates.length === 0) return { acted: false };
-  const network = isHostNetwork(pod) ? undefined : context.networkTrouble();
+  const network = isHostNetwork(pod) ? undefined : context.networkError();
   if (network !== undefined) {
     context.events.event(referenceTo(pod), "Warning", "NetworkNotReady", `network is not ready: ${network}`);
     throw new SyncError(`network is not ready: ${network}`);
@@ -69,7 +69,7 @@ export async function syncPod(
     );
   if (todo.stopPod) {
     await stopPod(context, pod, observed, memory, signal);
-    if (todo.newSandbox) await forgetInits(context, pod, observed, signal);
+    if (todo.newSandbox) await removeInitContainers(context, pod, observed, signal);
     if (!todo.newSandbox) return { acted: true };
   } else {
     for (const { container, reason, message } of todo.stop) {
@@ -98,10 +98,10 @@ export async function syncPod(
   // its predecessor failed, too.
   const starts = startsNow(pod, observed, wanted, {
     backOff: context.restarts,
-    errors: memory.trouble,
+    errors: memory.startErrors,
     now: context.clock.now(),
   });
-  noteStarts(context, pod, starts, memory);
+  recordStarts(context, pod, starts, memory);
   const { due, againMilliseconds } = starts;
   if (!todo.newSandbox && due.length === 0)
     return {
@@ -124,7 +124,7 @@ export async function syncPod(
   });
   const volumes = await context.volumes.mount(pod, signal);
   const secrets = await pullSecrets(context, pod);
-  const dns = made(context, pod, () =>
+  const dns = generated(context, pod, () =>
     podDns(pod, {
       ...context.settings,
       agent: context.dialect.cli.agent,
@@ -141,7 +141,7 @@ export async function syncPod(
     throw sandboxError(context, pod, error);
   });
   const attempt = todo.newSandbox?.attempt ?? observed.sandboxes[0]?.attempt ?? 0;
-  const sandbox = made(context, pod, () =>
+  const sandbox = generated(context, pod, () =>
     sandboxConfig(pod, {
       dialect: context.dialect,
       owner: context.settings.owner,
@@ -187,7 +187,7 @@ export async function syncPod(
  * Reports whether the pod, as observed after an action, has containers to start that are not held back by an
  * error.
  */
-export function hasMore(
+export function hasStartable(
   context: SyncContext,
   pod: Pod,
   observed: ObservedPod,
@@ -196,7 +196,7 @@ export function hasMore(
 ): boolean {
   if (!started?.every(({ id }) => observed.containers.some((container) => container.id === id))) return false;
   const todo = planned(context, pod, observed, memory);
-  return !todo.newSandbox && wantedOf(todo).some(({ name }) => !memory.trouble.has(name));
+  return !todo.newSandbox && wantedOf(todo).some(({ name }) => !memory.startErrors.has(name));
 }
 
 const planned = ({ probes, resize }: SyncContext, pod: Pod, observed: ObservedPod, memory: PodMemory): Plan =>
@@ -257,7 +257,7 @@ function sandboxError({ events }: SyncContext, pod: Pod, error: unknown): SyncEr
 }
 
 /** Generates a config; a failure is reported as a sandbox error. */
-function made<T>(context: SyncContext, pod: Pod, describe: () => T): T {
+function generated<T>(context: SyncContext, pod: Pod, describe: () => T): T {
   try {
     return describe();
   } catch (error) {
@@ -266,17 +266,17 @@ function made<T>(context: SyncContext, pod: Pod, describe: () => T): T {
 }
 
 /** Reports containers in backoff, and records the exits of those that start. */
-function noteStarts(
+function recordStarts(
   context: SyncContext,
   pod: Pod,
   { waiting, restarts }: Starts,
-  { trouble }: PodMemory,
+  { startErrors }: PodMemory,
 ): void {
   for (const { container, message, event } of waiting) {
     context.events.event(referenceTo(pod, container.name), "Warning", "BackOff", event);
-    trouble.set(container.name, { reason: "CrashLoopBackOff", message });
+    startErrors.set(container.name, { reason: "CrashLoopBackOff", message });
   }
-  for (const { key, endedAt } of restarts) context.restarts.note(key, endedAt);
+  for (const { key, endedAt } of restarts) context.restarts.record(key, endedAt);
 }
 
 async function startAll(
@@ -290,22 +290,22 @@ async function startAll(
 ): Promise<Pick<SyncOutcome, "againMilliseconds"> & { readonly started: readonly StartedContainer[] }> {
   const started: StartedContainer[] = [];
   let again: number | undefined;
-  let troubled = false;
+  let hasFailed = false;
   for (const container of due) {
     const outcome = await startContainer(context, pod, container, facts, memory, signal);
     if (outcome.started) {
-      memory.trouble.delete(container.name);
+      memory.startErrors.delete(container.name);
       started.push({ id: outcome.containerId, sandboxId: facts.sandboxId });
       continue;
     }
-    memory.trouble.set(container.name, { reason: outcome.reason, message: outcome.message });
+    memory.startErrors.set(container.name, { reason: outcome.reason, message: outcome.message });
     if (outcome.againMilliseconds !== undefined)
       again = Math.min(again ?? Infinity, outcome.againMilliseconds);
-    else troubled = true;
+    else hasFailed = true;
     if (inits.includes(container) && !isSidecar(container)) break;
   }
   // Failures without a separate backoff are retried at the ordinary interval.
-  if (troubled) again = Math.min(again ?? Infinity, retryMilliseconds);
+  if (hasFailed) again = Math.min(again ?? Infinity, retryMilliseconds);
   return { started, ...(again !== undefined && { againMilliseconds: again }) };
 }
 
@@ -338,7 +338,7 @@ async function prune(
 }
 
 /** Removes the init containers, so that they run again in a new sandbox regardless of earlier results. */
-async function forgetInits(
+async function removeInitContainers(
   context: SyncContext,
   pod: Pod,
   observed: ObservedPod,

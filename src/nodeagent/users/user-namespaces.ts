@@ -31,7 +31,7 @@ export const mappingsFile = "userns";
 const spanLength = 65_536;
 /** The first range belongs to the node itself. */
 const spans = 2 ** 32 / spanLength;
-const mostPods = 1024;
+const maxPods = 1024;
 
 export function userNamespaces({
   files,
@@ -58,7 +58,7 @@ export function userNamespaces({
 
   async function restore(): Promise<void> {
     for (const uid of await files.podUids()) {
-      const hostId = await written(uid);
+      const hostId = await readMapping(uid);
       if (hostId !== undefined) held.set(uid, hostId);
     }
   }
@@ -68,9 +68,9 @@ export function userNamespaces({
     const before = [...held.keys()];
     const present = new Set(await files.podUids());
     for (const each of before) if (!present.has(each)) held.delete(each);
-    if (held.size >= mostPods)
+    if (held.size >= maxPods)
       throw new Error(
-        `limit on count of pods with user namespaces exceeded (limit is ${mostPods}, current pods with userns: ${held.size})`,
+        `limit on count of pods with user namespaces exceeded (limit is ${maxPods}, current pods with userns: ${held.size})`,
       );
     const taken = new Set(held.values());
     let span = 1;
@@ -110,11 +110,11 @@ export function userNamespaces({
     }
   }
 
-  async function written(uid: string): Promise<number | undefined> {
+  async function readMapping(uid: string): Promise<number | undefined> {
     const text = await readFile(join(files.folderOf(uid), mappingsFile), "utf8").catch(() => "");
     if (text === "") return undefined;
     const { uidMappings: [users, ...more] = [], gidMappings: [groups] = [] } = JSON.parse(text) as Mappings;
-    const isOurs =
+    const isValid =
       users !== undefined &&
       more.length === 0 &&
       JSON.stringify(users) === JSON.stringify(groups) &&
@@ -123,7 +123,7 @@ export function userNamespaces({
       users.hostId % spanLength === 0 &&
       users.hostId > 0 &&
       users.hostId < spans * spanLength;
-    if (!isOurs) throw new Error(`invalid user namespace configuration of pod ${uid}`);
+    if (!isValid) throw new Error(`invalid user namespace configuration of pod ${uid}`);
     return users.hostId;
   }
 }

@@ -53,7 +53,7 @@ export async function writeAtomically(
   try {
     await chmod(join(folder, fresh), 0o755);
     for (const [path, content] of payload) await put(join(folder, fresh), path, content, group);
-    if (group !== undefined) await giveFolder(join(folder, fresh), group);
+    if (group !== undefined) await setDirectoryGroup(join(folder, fresh), group);
     await link(fresh, join(folder, freshLink));
     await rename(join(folder, freshLink), join(folder, dataLink));
   } catch (error) {
@@ -108,7 +108,7 @@ async function put(
   const file = join(root, path);
   if (path.includes("/")) await mkdir(dirname(file), { recursive: true, mode: 0o755 });
   if (group !== undefined)
-    for (let at = dirname(file); at !== root; at = dirname(at)) await giveFolder(at, group);
+    for (let at = dirname(file); at !== root; at = dirname(at)) await setDirectoryGroup(at, group);
   await writeFile(file, bytes, { mode });
   if (user !== undefined || group !== undefined)
     await chown(file, user ?? (await lstat(file)).uid, group ?? (await lstat(file)).gid);
@@ -117,7 +117,7 @@ async function put(
 }
 
 /** Sets the setgid bit, so that files created later in the directory belong to the group as well. */
-export async function giveFolder(folder: string, group: number): Promise<void> {
+export async function setDirectoryGroup(folder: string, group: number): Promise<void> {
   const { uid, mode } = await lstat(folder);
   await chown(folder, uid, group);
   await chmod(folder, (mode & 0o7777) | 0o2550);

@@ -44,13 +44,13 @@ export async function boundVolume(
   if (!client) throw new Error("claims need an API server");
   const namespace = namespaceOf(pod);
   const claimed = `${namespace}/${claimName}`;
-  const trouble = (why: string, options?: ErrorOptions): ClaimError =>
+  const claimError = (why: string, options?: ErrorOptions): ClaimError =>
     new ClaimError(`error processing PVC ${claimed}: ${why}`, options);
   const claim = await client
     .of(claims)
     .get(claimName, { namespace })
     .catch((error: unknown) => {
-      throw trouble(`failed to fetch PVC from API server: ${(error as Error).message}`, { cause: error });
+      throw claimError(`failed to fetch PVC from API server: ${(error as Error).message}`, { cause: error });
     });
   if (
     isForPod &&
@@ -58,27 +58,27 @@ export async function boundVolume(
   ) {
     throw new Error(`PVC ${claimed} was not created for the pod (pod is not owner)`);
   }
-  if (claim.metadata.deletionTimestamp) throw trouble("PVC is being deleted");
+  if (claim.metadata.deletionTimestamp) throw claimError("PVC is being deleted");
   const name = claim.spec?.volumeName;
-  if (claim.status?.phase !== "Bound" || !name) throw trouble("PVC is not bound");
+  if (claim.status?.phase !== "Bound" || !name) throw claimError("PVC is not bound");
   const volume = await client
     .of(volumes)
     .get(name)
     .catch((error: unknown) => {
       const missing = error instanceof ApiError && error.code === 404;
-      throw trouble(
+      throw claimError(
         missing ? `persistentvolume ${JSON.stringify(name)} not found` : (error as Error).message,
         { cause: error },
       );
     });
   if (volume.spec?.claimRef?.uid !== claim.metadata.uid)
-    throw trouble(`PV ${name} is bound to another claim`);
+    throw claimError(`PV ${name} is bound to another claim`);
   const required = volume.spec?.nodeAffinity?.required;
   if (required) {
-    const asking = {
+    const podSpec = {
       affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } },
     };
-    if (!podMatchesNode(asking, { name: node.name, labels: node.labels() }))
+    if (!podMatchesNode(podSpec, { name: node.name, labels: node.labels() }))
       throw new Error(`PersistentVolume ${name} is not for this node: its node affinity does not match`);
   }
   const mode = volume.spec?.volumeMode ?? "Filesystem";

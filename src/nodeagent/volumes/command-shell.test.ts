@@ -51,15 +51,15 @@ test("a hanging program is killed, and the next one runs", async () => {
   const clock = virtualClock();
   const shell = commandShell(clock);
   const folder = mkdtempSync(join(tmpdir(), "orch-shell-"));
-  const note = join(folder, "pid");
+  const pidFile = join(folder, "pid");
   try {
-    const hangs = `echo $$ > ${note}.new; mv ${note}.new ${note}; exec sleep 600`;
+    const hangs = `echo $$ > ${pidFile}.new; mv ${pidFile}.new ${pidFile}; exec sleep 600`;
     const failed = assert.rejects(shell.run("sh", ["-c", hangs]), /too long/);
-    await eventually(async () => existsSync(note));
+    await eventually(async () => existsSync(pidFile));
     await clock.advance(longestRunMilliseconds);
     await failed;
     await shell.run("true", []);
-    const pid = Number(readFileSync(note, "utf8"));
+    const pid = Number(readFileSync(pidFile, "utf8"));
     await eventually(async () => !isRunning(pid));
   } finally {
     shell.close();

@@ -19,15 +19,15 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-const longestOutput = 64 * 1024;
-const mostWaiting = 10_000;
+const maxOutputBytes = 64 * 1024;
+const maxWaiting = 10_000;
 export const longestRunMilliseconds = 120_000;
 
 export function commandShell(clock: Clock): CommandShell {
   const queue: Waiting[] = [];
   let shell: ChildProcessWithoutNullStreams | undefined;
   let current: Waiting | undefined;
-  let said = "";
+  let output = "";
   let count = 0;
   let cancelLimit = (): void => undefined;
 
@@ -53,12 +53,12 @@ export function commandShell(clock: Clock): CommandShell {
       stdio: "pipe",
       detached: true,
     });
-    made.stdout.setEncoding("utf8").on("data", (text: string) => {
-      said = (said + text).slice(-longestOutput);
-      const found = /^#done (\d+) (\d+)$/m.exec(said);
+    made.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+      output = (output + chunk).slice(-maxOutputBytes);
+      const found = /^#done (\d+) (\d+)$/m.exec(output);
       if (!found || Number(found[1]) !== count) return;
-      const words = said.slice(0, found.index).trim();
-      end(found[2] === "0" ? undefined : words || `exit code ${found[2]}`, Number(found[2]));
+      const text = output.slice(0, found.index).trim();
+      end(found[2] === "0" ? undefined : text || `exit code ${found[2]}`, Number(found[2]));
     });
     made.on("error", (error) => drop(error.message));
     made.on("exit", () => {
@@ -73,7 +73,7 @@ export function commandShell(clock: Clock): CommandShell {
   const next = (): void => {
     if (current || queue.length === 0) return;
     current = queue.shift()!;
-    said = "";
+    output = "";
     shell ??= open();
     shell.stdin.write(`${current.text} 2>&1 </dev/null; code=$?; echo; echo "#done ${++count} $code"\n`);
     cancelLimit = clock.after(longestRunMilliseconds, () => drop("it took too long"));
@@ -81,7 +81,7 @@ export function commandShell(clock: Clock): CommandShell {
   return {
     run: (command, args) =>
       new Promise((resolve, reject) => {
-        if (queue.length >= mostWaiting) return reject(new Error("too many commands wait"));
+        if (queue.length >= maxWaiting) return reject(new Error("too many commands wait"));
         queue.push({ text: [command, ...args].map(quoted).join(" "), resolve, reject });
         next();
       }),

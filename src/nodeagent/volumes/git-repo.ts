@@ -9,25 +9,25 @@ import type { Volume } from "#api";
 export type Git = (folder: string, args: readonly string[]) => Promise<void>;
 
 /** An invalid or unsafe gitRepo volume. */
-export class GitRefusal extends Error {
+export class GitVolumeError extends Error {
   override readonly name = "GitRefusal";
 }
 
 const timeLimitMilliseconds = 120_000;
-const longestOutput = 64 * 1024;
-const careful = ["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"];
+const maxOutputBytes = 64 * 1024;
+const safeOptions = ["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"];
 /** Password prompts are disabled. */
-const surroundings = { GIT_ALLOW_PROTOCOL: "http:https:git:ssh", GIT_TERMINAL_PROMPT: "0", LC_ALL: "C" };
+const environment = { GIT_ALLOW_PROTOCOL: "http:https:git:ssh", GIT_TERMINAL_PROMPT: "0", LC_ALL: "C" };
 
 export const systemGit: Git = (folder, args) =>
   new Promise((resolve, reject) => {
     const given = {
       cwd: folder,
       timeout: timeLimitMilliseconds,
-      maxBuffer: longestOutput,
-      env: { ...process.env, ...surroundings },
+      maxBuffer: maxOutputBytes,
+      env: { ...process.env, ...environment },
     };
-    execFile("git", [...careful, ...args], given, (error, stdout, stderr) => {
+    execFile("git", [...safeOptions, ...args], given, (error, stdout, stderr) => {
       if (!error) return resolve();
       const end = typeof error.code === "number" ? `exit status ${error.code}` : error.message;
       reject(new Error(`failed to exec 'git ${args.join(" ")}': ${stdout}${stderr}: ${end}`));
@@ -41,11 +41,12 @@ export async function fillFromGit(
   { repository, revision = "", directory = "" }: NonNullable<Volume["gitRepo"]>,
 ): Promise<void> {
   for (const [name, text] of Object.entries({ repository, revision, directory }))
-    if (text.startsWith("-")) throw new GitRefusal(`${JSON.stringify(text)} is an invalid value for ${name}`);
+    if (text.startsWith("-"))
+      throw new GitVolumeError(`${JSON.stringify(text)} is an invalid value for ${name}`);
   const into = directory === "" ? "" : join(directory);
   // A nested directory could lie inside `.git`, where files such as hooks are executed.
   if (into.includes("/") || into.includes("\\") || into === ".." || into === ".git")
-    throw new GitRefusal(
+    throw new GitVolumeError(
       `${JSON.stringify(directory)} is an invalid directory, it must not contain a directory separator`,
     );
   await git(folder, ["clone", "--", repository, ...(directory ? [directory] : [])]);

@@ -17,7 +17,7 @@ interface Keys {
   readonly optional?: boolean | null | undefined;
 }
 
-const usualMode = 0o644;
+const defaultMode = 0o644;
 const tokenSeconds = 3600;
 
 export async function configMapPayload(
@@ -116,7 +116,7 @@ export async function projectedPayload(
 ): Promise<Payload> {
   const payload = new Map<string, FileContent>();
   const namespace = namespaceOf(pod);
-  const all = mode ?? usualMode;
+  const all = mode ?? defaultMode;
   const user = soleUser(pod);
   const group = pod.spec.securityContext?.fsGroup;
   const put = (files: Payload): void => {

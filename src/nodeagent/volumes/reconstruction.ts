@@ -9,7 +9,7 @@ export interface ReconstructionOptions {
   readonly plugins: readonly VolumePlugin[];
   /** Returns the directory name of a plugin. */
   readonly kindFolder: (kind: string) => string;
-  readonly tally: Pick<VolumeMetrics, "reconstructed" | "forceCleaned"> | undefined;
+  readonly volumeMetrics: Pick<VolumeMetrics, "reconstructed" | "forceCleaned"> | undefined;
 }
 
 export interface Reconstruction {
@@ -21,7 +21,7 @@ export interface Reconstruction {
 }
 
 export function reconstruction(options: ReconstructionOptions): Reconstruction {
-  const { podsFolder, plugins, kindFolder, tally } = options;
+  const { podsFolder, plugins, kindFolder, volumeMetrics } = options;
   /** The number of unrecognized volumes by pod uid. */
   const unknown = new Map<string, number>();
 
@@ -32,13 +32,13 @@ export function reconstruction(options: ReconstructionOptions): Reconstruction {
           for (const kind of await namesIn(join(podsFolder, uid, folder)))
             for (const name of await namesIn(join(podsFolder, uid, folder, kind))) {
               const isGood = await isKnown(folder, kind, join(podsFolder, uid, folder, kind, name));
-              tally?.reconstructed(isGood);
+              volumeMetrics?.reconstructed(isGood);
               if (!isGood) unknown.set(uid, (unknown.get(uid) ?? 0) + 1);
             }
     },
     mounted: (uid) => void unknown.delete(uid),
     released: (uid, isGood) => {
-      for (let left = unknown.get(uid) ?? 0; left > 0; left--) tally?.forceCleaned(isGood);
+      for (let left = unknown.get(uid) ?? 0; left > 0; left--) volumeMetrics?.forceCleaned(isGood);
       if (isGood) unknown.delete(uid);
     },
   };

@@ -31,7 +31,7 @@ const kinds: Readonly<Record<Sort, ResourceKind>> = {
   configmaps: { schema: ConfigMap, plural: "configmaps", namespaced: true },
   secrets: { schema: Secret, plural: "secrets", namespaced: true },
 };
-const usualKeepMilliseconds = 60_000;
+const defaultKeepMilliseconds = 60_000;
 const syncPatienceMilliseconds = 1000;
 
 export function referencedObjects(options: ReferencedObjectsOptions): ReferencedObjects & { close(): void } {
@@ -76,7 +76,7 @@ export function referencedObjects(options: ReferencedObjectsOptions): Referenced
       if (watched.isSynced) return watched.informer.get(namespace, name);
     }
     const last = strategy === "Cache" ? kept.get(key) : undefined;
-    if (last && clock.now() - last.at < (options.keepMilliseconds ?? usualKeepMilliseconds))
+    if (last && clock.now() - last.at < (options.keepMilliseconds ?? defaultKeepMilliseconds))
       return last.object;
     const object = await client
       .of(kinds[sort])

@@ -42,7 +42,7 @@ export function podTokens({
     const old = ofPod.get(key);
     if (old && !needsRefresh(old, clock.now())) return old;
     try {
-      const fresh = await ask(pod, audience, expirationSeconds);
+      const fresh = await requestToken(pod, audience, expirationSeconds);
       ofPod.set(key, fresh);
       return fresh;
     } catch (error) {
@@ -63,7 +63,7 @@ export function podTokens({
     forget: (uid) => void held.delete(uid),
   };
 
-  async function ask(pod: Pod, audience: string, expirationSeconds: number): Promise<Held> {
+  async function requestToken(pod: Pod, audience: string, expirationSeconds: number): Promise<Held> {
     if (!client) throw new Error("cannot use TokenManager when the agent is in standalone mode");
     const account = pod.spec.serviceAccountName || "default";
     const from = clock.now();

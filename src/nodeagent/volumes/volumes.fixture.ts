@@ -54,7 +54,7 @@ export async function setUp(t: TestContext) {
       objects,
       node: { name: "n1", allocatable: () => ({ memory: "1Gi", cpu: "4" }), labels: () => ({ zone: "a" }) },
       mounter,
-      tally: {
+      volumeMetrics: {
         tried: (operation, plugin, milliseconds, isGood) =>
           void counted.push(`${operation} ${plugin} ${milliseconds} ${isGood ? "good" : "bad"}`),
         inPlace: (operation, plugin, milliseconds) =>

@@ -21,7 +21,7 @@ import {
 import { everyContainerOf, keyOf, nameOf, referenceTo, uidOf } from "../pod.ts";
 import { ClaimError, boundVolume } from "./claims.ts";
 import { DeviceError } from "./device.ts";
-import { type Git, GitRefusal, systemGit } from "./git-repo.ts";
+import { type Git, GitVolumeError, systemGit } from "./git-repo.ts";
 import type { Mounter } from "./mounter.ts";
 import type { PayloadSources } from "./payload.ts";
 import { pluginNameOf } from "./plugin-name.ts";
@@ -42,7 +42,7 @@ export interface VolumesOptions {
   readonly node: Pick<NodeFacts, "name" | "allocatable" | "labels">;
   readonly mounter: Mounter;
   readonly git?: Git;
-  readonly tally?: VolumeMetrics;
+  readonly volumeMetrics?: VolumeMetrics;
   /** Additional volume plugins, tried first. */
   readonly plugins?: readonly VolumePlugin[];
   readonly tokens?: PodTokens;
@@ -63,7 +63,7 @@ export interface RunningVolumes extends PodVolumes {
 }
 
 const firstRetryMilliseconds = 500;
-const longestRetryMilliseconds = 122_000;
+const maxRetryMilliseconds = 122_000;
 /**
  * How long the kubelet waits for all volumes of a pod before it reports a timeout and starts waiting again.
  */
@@ -79,7 +79,7 @@ interface Failure {
 }
 
 export function podVolumes(options: VolumesOptions): RunningVolumes {
-  const { dialect, clock, log, events, objects, node, mounter, podsFolder, tally } = options;
+  const { dialect, clock, log, events, objects, node, mounter, podsFolder, volumeMetrics } = options;
   const tokens = options.tokens ?? podTokens(options);
   const sources: PayloadSources = {
     objects,
@@ -110,7 +110,7 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
     `${dialect.names.volumes.pluginPrefix.replaceAll("/", "~")}${kind}`;
   const folderOf = (uid: string, kind: string, name: string): string =>
     join(podsFolder, uid, "volumes", kindFolder(kind), name);
-  const earlier = reconstruction({ podsFolder, plugins: volumePlugins, kindFolder, tally });
+  const earlier = reconstruction({ podsFolder, plugins: volumePlugins, kindFolder, volumeMetrics });
 
   return {
     reconstruct: () => earlier.run(),
@@ -122,7 +122,7 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
           ? [{ volume: name, path: folderOf(uidOf(pod), "empty-dir", name), limit }]
           : [];
       }),
-    mount: (pod, signal) => inTurn(uidOf(pod), () => mountAll(pod, signal), signal),
+    mount: (pod, signal) => serialized(uidOf(pod), () => mountAll(pod, signal), signal),
     subPath: async (pod, volume, at) => {
       const target = join(
         podsFolder,
@@ -155,7 +155,7 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
       }
     },
     refresh: (pod) =>
-      inTurn(uidOf(pod), async () => {
+      serialized(uidOf(pod), async () => {
         if (!ready.has(uidOf(pod))) {
           // Adopt the volumes of an earlier agent: existing mounts stay, files are written again.
           if (await isThere(join(podsFolder, uidOf(pod), "volumes")))
@@ -167,26 +167,31 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
           try {
             await refreshOne(pod, volume);
           } catch (error) {
-            tell(pod, volume.name, error as Error);
+            reportFailure(pod, volume.name, error as Error);
           }
         }
       }),
     release: (uid) =>
-      inTurn(uid, async () => {
+      serialized(uid, async () => {
         if (options.keepTerminated) return;
         const at = clock.now();
-        const told = (isGood: boolean): void => {
+        const recordRelease = (isGood: boolean): void => {
           earlier.released(uid, isGood);
           for (const { plugin, asDevice } of plugins.get(uid) ?? [])
-            tally?.tried(asDevice ? "unmap_volume" : "volume_unmount", plugin, clock.now() - at, isGood);
+            volumeMetrics?.tried(
+              asDevice ? "unmap_volume" : "volume_unmount",
+              plugin,
+              clock.now() - at,
+              isGood,
+            );
         };
         try {
           await teardownVolumes(mounter, join(podsFolder, uid), () => undoByPlugin(uid));
         } catch (error) {
-          told(false);
+          recordRelease(false);
           throw error;
         }
-        told(true);
+        recordRelease(true);
         plugins.delete(uid);
         pluginOf.delete(uid);
         ready.delete(uid);
@@ -205,7 +210,7 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
   }
 
   /** Serializes the operations on one pod's volumes. */
-  async function inTurn<T>(uid: string, run: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  async function serialized<T>(uid: string, run: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const begin = (): Promise<T> => {
       signal?.throwIfAborted();
       return run();
@@ -225,13 +230,13 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
     const wanted = (pod.spec.volumes ?? []).filter(({ name }) => isUsed(pod, name));
     if (known && wanted.every(({ name }) => known.has(name))) return known;
     const mounted = new Map<string, MountedVolume>();
-    let trouble: string | undefined;
+    let firstError: string | undefined;
     for (const volume of wanted) {
       signal.throwIfAborted();
       const key = `${uidOf(pod)}/${volume.name}`;
       const failed = failures.get(key);
       if (failed && clock.now() - failed.at < failed.wait) {
-        trouble ??= failed.message;
+        firstError ??= failed.message;
         continue;
       }
       const begunAt = clock.now();
@@ -243,27 +248,27 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
       try {
         mounted.set(volume.name, await setUp(pod, volume, signal));
         failures.delete(key);
-        tally?.tried(operation, plugin, clock.now() - begunAt, true);
-        tally?.inPlace(operation, plugin, clock.now() - firstAt);
+        volumeMetrics?.tried(operation, plugin, clock.now() - begunAt, true);
+        volumeMetrics?.inPlace(operation, plugin, clock.now() - firstAt);
       } catch (error) {
-        tally?.tried(operation, plugin, clock.now() - begunAt, false);
-        const message = tell(pod, volume.name, error as Error);
+        volumeMetrics?.tried(operation, plugin, clock.now() - begunAt, false);
+        const message = reportFailure(pod, volume.name, error as Error);
         failures.set(key, {
           message,
           isOfClaim: error instanceof ClaimError,
           firstAt,
           at: clock.now(),
-          wait: Math.min(longestRetryMilliseconds, failed ? failed.wait * 2 : firstRetryMilliseconds),
+          wait: Math.min(maxRetryMilliseconds, failed ? failed.wait * 2 : firstRetryMilliseconds),
         });
-        trouble ??= message;
+        firstError ??= message;
       }
     }
-    if (trouble !== undefined) {
-      tellLateness(
+    if (firstError !== undefined) {
+      reportTimeout(
         pod,
         wanted.filter(({ name }) => !mounted.has(name)),
       );
-      throw new VolumeError(trouble);
+      throw new VolumeError(firstError);
     }
     waitingSince.delete(uidOf(pod));
     earlier.mounted(uidOf(pod));
@@ -278,7 +283,7 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
     return mounted;
   }
 
-  function tellLateness(pod: Pod, unmounted: readonly Volume[]): void {
+  function reportTimeout(pod: Pod, unmounted: readonly Volume[]): void {
     const uid = uidOf(pod);
     if (unmounted.some(({ name }) => failures.get(`${uid}/${name}`)?.isOfClaim)) {
       waitingSince.delete(uid);
@@ -297,7 +302,7 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
     );
   }
 
-  function tell(pod: Pod, name: string, error: Error): string {
+  function reportFailure(pod: Pod, name: string, error: Error): string {
     const [reason, message] =
       error instanceof ClaimError
         ? [
@@ -308,7 +313,7 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
           ? ["FailedMapVolume", error.message]
           : [
               "FailedMount",
-              `MountVolume.${error instanceof GitRefusal ? "NewMounter initialization" : "SetUp"} failed for volume ${JSON.stringify(name)} : ${fsErrorText(error)}`,
+              `MountVolume.${error instanceof GitVolumeError ? "NewMounter initialization" : "SetUp"} failed for volume ${JSON.stringify(name)} : ${fsErrorText(error)}`,
             ];
     events.event(referenceTo(pod), "Warning", reason, message);
     return message;

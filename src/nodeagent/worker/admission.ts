@@ -16,7 +16,7 @@ export interface Admission {
 }
 
 export function admitPod(
-  { context, admission, tally }: PodWorkersOptions,
+  { context, admission, podMetrics }: PodWorkersOptions,
   entries: PodEntries,
   pod: Pod,
 ): Admission {
@@ -24,31 +24,31 @@ export function admitPod(
   const here = [...entries.values()].filter(({ worker }) => worker.state().at !== "terminated");
   // Admission counts the resources allocated on the node, not a pending resize request.
   const allocations = context.resize?.allocations;
-  const given = (of: Pod): Pod => allocations?.allocated(of) ?? of;
+  const withAllocated = (of: Pod): Pod => allocations?.allocated(of) ?? of;
   // A pod that had finished before the agent started occupies no resources while it is cleaned up.
   const others = here
     .filter((entry) => !isUncounted(entry) && !isFinished(podOf(entry)))
-    .map((entry) => given(podOf(entry)));
+    .map((entry) => withAllocated(podOf(entry)));
   // The host ports of uncounted pods become free once those pods have ended.
-  const inTheWay = here
+  const portConflicts = here
     .filter(isUncounted)
     .map(podOf)
     .filter((other) => portsCollide(pod, [other]));
   const known = cache.cached(uidOf(pod));
   const ran = known ? isRunningPod(known) : cache.has(uidOf(pod));
   // Pods that ran before the agent restarted are admitted again, as by the kubelet.
-  const admitted = admission.admit(given(pod), others, ran);
+  const admitted = admission.admit(withAllocated(pod), others, ran);
   if (admitted.ok) {
-    allocations?.allocate(given(pod));
+    allocations?.allocate(withAllocated(pod));
     const preempts = (admitted.preempts ?? []).map((other) => preempt(other, admitted.lacking ?? ""));
-    const awaits = [...inTheWay.map(uidOf), ...preempts];
+    const awaits = [...portConflicts.map(uidOf), ...preempts];
     return { state: { at: "syncing", pod, ...(awaits.length > 0 && { awaits }) }, ran };
   }
   const { reason, message } = admitted;
   events.event(referenceTo(pod), "Warning", reason, message);
-  const told = `Pod was rejected: ${message}`;
+  const statusMessage = `Pod was rejected: ${message}`;
   if (ran) {
-    const ending = { kind: "ended", reason, message: told, rejected: true } as const;
+    const ending = { kind: "ended", reason, message: statusMessage, rejected: true } as const;
     return { state: { at: "terminating", pod, graceSeconds: graceOf(pod), reason: ending } };
   }
   return {
@@ -58,7 +58,7 @@ export function admitPod(
 
   /** Stops a pod to make room for a critical one; returns the uid of the victim. */
   function preempt(victim: Pod, lacking: string): string {
-    tally?.preempted(lacking);
+    podMetrics?.preempted(lacking);
     const text = "Preempted in order to admit critical pod";
     events.event(referenceTo(victim), "Warning", "Preempting", text);
     const agent = dialect.spelling.word("NodeAgent");

@@ -28,11 +28,11 @@ export interface PodWorkersOptions {
   /** Returns the mirror pod of a static pod. */
   readonly mirrorOf: (pod: Pod) => Pod | undefined;
   readonly syncMilliseconds: number;
-  readonly tally?: PodMetrics;
+  readonly podMetrics?: PodMetrics;
   /** Wraps the sync of a pod in a trace span. */
   readonly traced?: <T>(pod: Pod, run: () => Promise<T>) => Promise<T>;
   /** Called when a pod has been removed from this node. */
-  readonly onGone?: (pod: Pod) => void;
+  readonly onRemoved?: (pod: Pod) => void;
 }
 
 /** The pods of the node by uid. */

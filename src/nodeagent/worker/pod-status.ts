@@ -24,10 +24,10 @@ export interface PodStatuses {
 export function podStatuses({
   context,
   writer,
-  tally,
+  podMetrics,
   mirrorOf,
   runtimeName,
-}: Pick<PodWorkersOptions, "context" | "writer" | "tally" | "mirrorOf" | "runtimeName">): PodStatuses {
+}: Pick<PodWorkersOptions, "context" | "writer" | "podMetrics" | "mirrorOf" | "runtimeName">): PodStatuses {
   const { clock, probes, dialect, node, events } = context;
   const nodeReference = { kind: "Node", name: node.name, uid: node.name };
   return {
@@ -45,10 +45,10 @@ export function podStatuses({
         hostIps: node.hostIps(),
         observed,
         old,
-        trouble: entry.memory.trouble,
+        startErrors: entry.memory.startErrors,
         probes,
         isStatic: isStatic(pod, dialect),
-        tellsNetwork: context.settings.tellsNetwork,
+        reportsNetwork: context.settings.reportsNetwork,
         ...how,
       });
       const status = context.resize?.shown(pod, observed, old, computed) ?? computed;
@@ -56,7 +56,7 @@ export function podStatuses({
       for (const message of memoryKills(pod, status, old))
         events.event(nodeReference, "Warning", memoryKill, message);
       entry.status = status;
-      if (entry.status.phase === "Running") tally?.running(pod);
+      if (entry.status.phase === "Running") podMetrics?.running(pod);
       return entry.status;
     },
     publish: (entry, pod, status, mayRun) => {

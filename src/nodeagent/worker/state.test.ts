@@ -7,7 +7,7 @@ import {
   type Terminating,
   type WorkerEvent,
   type WorkerState,
-  begin,
+  initialState,
   graceOf,
   next,
 } from "./state.ts";
@@ -142,7 +142,7 @@ const beginnings: [name: string, pod: Pod, at: WorkerState["at"]][] = [
   ["a pod found failed starts terminating", podWith({}, {}, { phase: "Failed" }), "terminating"],
   ["a pod found succeeded starts terminating", podWith({}, {}, { phase: "Succeeded" }), "terminating"],
 ];
-for (const [name, given, at] of beginnings) test(name, () => assert.equal(begin(given).at, at));
+for (const [name, given, at] of beginnings) test(name, () => assert.equal(initialState(given).at, at));
 
 const graces: [name: string, pod: Pod, seconds: number][] = [
   ["thirty seconds by default", pod, 30],

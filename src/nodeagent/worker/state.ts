@@ -84,19 +84,19 @@ const ordinaryGraceSeconds = 30;
  * Returns the grace period requested by the deletion or by the pod itself. With 0 seconds, preStop hooks are
  * not run.
  */
-export function askedGraceOf(pod: Pod): number {
-  const asked = pod.metadata.deletionTimestamp ? pod.metadata.deletionGracePeriodSeconds : undefined;
-  return Number(asked ?? pod.spec.terminationGracePeriodSeconds ?? ordinaryGraceSeconds);
+export function requestedGraceOf(pod: Pod): number {
+  const requested = pod.metadata.deletionTimestamp ? pod.metadata.deletionGracePeriodSeconds : undefined;
+  return Number(requested ?? pod.spec.terminationGracePeriodSeconds ?? ordinaryGraceSeconds);
 }
 
 /** Returns the grace period of a pod, at least one second. */
-export const graceOf = (pod: Pod): number => Math.max(1, askedGraceOf(pod));
+export const graceOf = (pod: Pod): number => Math.max(1, requestedGraceOf(pod));
 
 /**
  * Reports whether containers are stopped with their individual grace periods, because no grace period was set
  * for the whole pod.
  */
-export const endsByItself = (reason: StopReason): boolean =>
+export const usesContainerGrace = (reason: StopReason): boolean =>
   reason.kind === "finished" || (reason.kind === "ended" && reason.final === true);
 
 export function next(state: WorkerState, event: WorkerEvent): WorkerState {
@@ -107,7 +107,7 @@ export function next(state: WorkerState, event: WorkerEvent): WorkerState {
       return whileTerminating(state, event);
     case "terminated":
       if (event.type === "cleared") return { ...state, cleared: true };
-      return afterwards(state, event);
+      return applySourceEvent(state, event);
   }
 }
 
@@ -115,8 +115,8 @@ function whileSyncing(state: Syncing, event: WorkerEvent): WorkerState {
   const { pod, awaits } = state;
   switch (event.type) {
     case "update": {
-      const begun = begin(event.pod);
-      return begun.at === "syncing" && awaits ? { ...begun, awaits } : begun;
+      const initial = initialState(event.pod);
+      return initial.at === "syncing" && awaits ? { ...initial, awaits } : initial;
     }
     case "removed": {
       const reason: StopReason = { kind: "removed" };
@@ -139,7 +139,7 @@ function whileTerminating(state: Terminating, event: WorkerEvent): WorkerState {
   const { graceSeconds, at: _, ...ended } = state;
   switch (event.type) {
     case "update": {
-      const updated = afterwards(state, event);
+      const updated = applySourceEvent(state, event);
       // Deletion may shorten the grace period, but never extend it.
       return isDeleted(event.pod) && !state.orphaned
         ? { ...updated, graceSeconds: Math.min(graceSeconds, graceOf(event.pod)) }
@@ -155,12 +155,12 @@ function whileTerminating(state: Terminating, event: WorkerEvent): WorkerState {
     case "stopped":
       return { ...ended, at: "terminated" };
     default:
-      return afterwards(state, event);
+      return applySourceEvent(state, event);
   }
 }
 
 /** Applies source events to a pod whose termination has begun. */
-function afterwards<S extends Terminating | Terminated>(state: S, event: WorkerEvent): S {
+function applySourceEvent<S extends Terminating | Terminated>(state: S, event: WorkerEvent): S {
   if (event.type === "removed") {
     const { restartWith: _, ...rest } = state;
     return { ...(rest as S), orphaned: true };
@@ -170,7 +170,7 @@ function afterwards<S extends Terminating | Terminated>(state: S, event: WorkerE
 }
 
 /** Returns the initial state of a pod. */
-export function begin(pod: Pod): WorkerState {
+export function initialState(pod: Pod): WorkerState {
   if (isDeleted(pod))
     return { at: "terminating", pod, graceSeconds: graceOf(pod), reason: { kind: "deleted" } };
   if (isFinished(pod))

@@ -2,7 +2,7 @@
 import type { Pod, PodStatus } from "#api";
 import { isStatic, keyOf, referenceTo } from "../pod.ts";
 import { blockedStatus } from "../status/compute.ts";
-import { type SyncOutcome, hasMore, syncPod } from "../sync/sync-pod.ts";
+import { type SyncOutcome, hasStartable, syncPod } from "../sync/sync-pod.ts";
 import {
   type PodEntries,
   type PodEntry,
@@ -21,7 +21,7 @@ import type { Done } from "./worker.ts";
  * Resyncs are jittered between this fraction of the period and the whole period, so that pods do not sync at
  * once.
  */
-const soonest = 0.9;
+const minResyncFraction = 0.9;
 const waitMilliseconds = 250;
 /** How often a resize deferred for lack of capacity is retried. */
 const deferredMilliseconds = 5000;
@@ -52,8 +52,8 @@ export async function syncAction(
     ? cache.refresh(podName(pod), signal)
     : cache.fresh(podName(pod), signal));
   let status = statuses.update(entry, pod, observed, { over: false });
-  const late = statuses.deadline(pod, status);
-  if (late !== undefined && late <= 0) {
+  const untilDeadline = statuses.deadline(pod, status);
+  if (untilDeadline !== undefined && untilDeadline <= 0) {
     events.event(referenceTo(pod), "Normal", pastDeadline.reason, pastDeadline.message);
     return { next: { type: "stop", reason: { kind: "ended", ...pastDeadline } } };
   }
@@ -64,32 +64,32 @@ export async function syncAction(
   }
   statuses.publish(entry, pod, status, true);
   if (hasFinished(status)) return { next: { type: "stop", reason: { kind: "finished" } } };
-  const isDeferred = await resized();
+  const isDeferred = await decideResize();
   let outcome: SyncOutcome = { acted: true };
   entry.outcome = "unknown";
   try {
     outcome = await syncPod(context, pod, observed, entry.memory, signal);
-    if (!outcome.acted && clock.now() - entry.refreshedAt >= syncMilliseconds * soonest) {
+    if (!outcome.acted && clock.now() - entry.refreshedAt >= syncMilliseconds * minResyncFraction) {
       entry.refreshedAt = clock.now();
       context.objects.watch(pod);
       await context.volumes.refresh(pod);
     }
     const waits = [
       outcome.againMilliseconds,
-      late,
+      untilDeadline,
       isDeferred ? deferredMilliseconds : undefined,
-      syncMilliseconds * (soonest + Math.random() * (1 - soonest)),
+      syncMilliseconds * (minResyncFraction + Math.random() * (1 - minResyncFraction)),
     ].filter((wait) => wait !== undefined);
     return { againMilliseconds: Math.max(0, Math.min(...waits)) };
   } finally {
     if (!signal.aborted) {
       const { acted, simple, started = [] } = outcome;
-      const looked = !acted
+      const refreshed = !acted
         ? observed
         : simple
           ? cache.refreshParts(podName(pod), { containers: started }, signal)
           : cache.refresh(podName(pod), signal);
-      observed = await Promise.resolve(looked).then(
+      observed = await Promise.resolve(refreshed).then(
         (found) => {
           entry.outcome = "known";
           return found;
@@ -99,20 +99,21 @@ export async function syncAction(
       status = statuses.update(entry, pod, observed, { over: false });
       statuses.publish(entry, pod, status, true);
       // No later event reports the change observed here, so the worker wakes itself.
-      if (hasFinished(status) || hasMore(context, pod, observed, outcome, entry.memory)) entry.worker.wake();
+      if (hasFinished(status) || hasStartable(context, pod, observed, outcome, entry.memory))
+        entry.worker.wake();
     }
   }
 
   /** Decides about a requested resize; reports whether the decision must be retried. */
-  async function resized(): Promise<boolean> {
+  async function decideResize(): Promise<boolean> {
     if (!context.resize) return false;
     const others = [...entries.values()]
       .filter((other) => other !== entry && isHere(other) && !isOrphaned(other))
       .map(podOf);
-    const again = await context.resize.decide(pod, status, others);
+    const mustRetry = await context.resize.decide(pod, status, others);
     status = statuses.update(entry, pod, observed, { over: false });
     statuses.publish(entry, pod, status, true);
-    return again;
+    return mustRetry;
   }
 
   function mustWait({ awaits }: Syncing, own: PodEntry, all: PodEntries): boolean {

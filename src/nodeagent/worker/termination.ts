@@ -10,7 +10,13 @@ import { hasInitialized, terminatedStatus } from "../status/compute.ts";
 import { removePod, stopContainers, stopSandboxes } from "../sync/stop.ts";
 import { type PodEntry, type PodWorkersOptions, podName } from "./entry.ts";
 import { type PodStatuses, pastDeadline } from "./pod-status.ts";
-import { type Ending, type StopReason, type Terminated, type Terminating, endsByItself } from "./state.ts";
+import {
+  type Ending,
+  type StopReason,
+  type Terminated,
+  type Terminating,
+  usesContainerGrace,
+} from "./state.ts";
 import type { Done } from "./worker.ts";
 
 export interface Termination {
@@ -25,7 +31,7 @@ export function termination(options: PodWorkersOptions, statuses: PodStatuses): 
   const { log, cache, probes, events, dialect } = context;
 
   /** Emits an event when a pod cannot be ended. */
-  async function reported(pod: Pod, signal: AbortSignal, end: () => Promise<unknown>): Promise<void> {
+  async function reportFailure(pod: Pod, signal: AbortSignal, end: () => Promise<unknown>): Promise<void> {
     try {
       await end();
     } catch (error) {
@@ -41,7 +47,7 @@ export function termination(options: PodWorkersOptions, statuses: PodStatuses): 
    * Logs foreign files without failing: they do not keep a pod from being cleared, and housekeeping handles
    * them.
    */
-  const leftBehind =
+  const ignoreLeftovers =
     (pod: Pod) =>
     (error: unknown): void => {
       if (!(error instanceof LeftoverError)) throw error;
@@ -56,7 +62,7 @@ export function termination(options: PodWorkersOptions, statuses: PodStatuses): 
    * Releases the pod's cgroup after a failure, which kills processes that the runtime lost track of and that
    * keep it from removing their container.
    */
-  const alsoReleasing =
+  const releaseCgroupAndRethrow =
     (uid: string) =>
     async (error: unknown): Promise<never> => {
       await context.cgroups.release(uid).catch(() => undefined);
@@ -65,7 +71,7 @@ export function termination(options: PodWorkersOptions, statuses: PodStatuses): 
 
   async function removeLeftovers(entry: PodEntry, pod: Pod, signal: AbortSignal): Promise<void> {
     await context.files.removeLogs(logFolderOf(pod, context.settings.logFolder));
-    await reported(pod, signal, async () =>
+    await reportFailure(pod, signal, async () =>
       removePod(context, await cache.fresh(podName(pod), signal), signal),
     );
     // An interrupted action may have left objects that have not been observed yet.
@@ -91,8 +97,8 @@ export function termination(options: PodWorkersOptions, statuses: PodStatuses): 
       const before = statuses.update(entry, pod, observed, { over: false, ...ended });
       entry.worker.send({ type: "initialized", done: hasInitialized(pod, before) }, true);
       statuses.publish(entry, pod, before, true);
-      await reported(pod, signal, async () => {
-        const seconds = endsByItself(reason) ? undefined : graceSeconds;
+      await reportFailure(pod, signal, async () => {
+        const seconds = usesContainerGrace(reason) ? undefined : graceSeconds;
         await stopContainers(context, pod, observed, seconds, entry.memory, signal);
         // An empty sandbox is harmless and is stopped when the pod is cleared, unless the last action's
         // result is unknown or the sandbox holds host ports.
@@ -102,9 +108,13 @@ export function termination(options: PodWorkersOptions, statuses: PodStatuses): 
       const running = observed.containers.filter(({ state }) => state !== "exited");
       const after = await cache.refreshParts(podName(pod), { containers: running }, signal);
       if (hasRunningContainers(after)) throw new Error("containers still run after they were stopped");
-      const late = reason.kind === "deleted" && (statuses.deadline(pod, before) ?? 1) <= 0;
-      if (late) events.event(referenceTo(pod), "Normal", pastDeadline.reason, pastDeadline.message);
-      statuses.update(entry, pod, after, { over: true, ...ended, ...(late && { ended: pastDeadline }) });
+      const isPastDeadline = reason.kind === "deleted" && (statuses.deadline(pod, before) ?? 1) <= 0;
+      if (isPastDeadline) events.event(referenceTo(pod), "Normal", pastDeadline.reason, pastDeadline.message);
+      statuses.update(entry, pod, after, {
+        over: true,
+        ...ended,
+        ...(isPastDeadline && { ended: pastDeadline }),
+      });
       probes.forget(uidOf(pod));
       entry.outcome = outcome;
       return { next: { type: "stopped" } };
@@ -129,12 +139,12 @@ export function termination(options: PodWorkersOptions, statuses: PodStatuses): 
       statuses.publish(entry, pod, entry.status!, false);
       // A second pass serves pods whose API object has been removed in the meantime; volumes are released by
       // then.
-      if (!cleared) await context.volumes.release(uid).catch(leftBehind(pod));
+      if (!cleared) await context.volumes.release(uid).catch(ignoreLeftovers(pod));
       // A pod without sandbox or containers can be rediscovered only by its directory, so that is removed
       // last.
       if (mustClear && !cache.has(uid))
         await context.files.removeLogs(logFolderOf(pod, context.settings.logFolder));
-      if (mustClear) await context.files.remove(uid).catch(leftBehind(pod));
+      if (mustClear) await context.files.remove(uid).catch(ignoreLeftovers(pod));
       // Nothing of the pod runs or is mounted, so its API object may be removed. What is left is harmless,
       // and is found by its labels if the agent dies here.
       let failure: Error | undefined;
@@ -143,10 +153,10 @@ export function termination(options: PodWorkersOptions, statuses: PodStatuses): 
       // A pod ended by the node leaves no logs or image layers behind, since the node may need their disk
       // space. The containers of a pod that will be restarted are kept, because its restart counts derive
       // from them.
-      if ((mustClear && !beginsAnew(entry)) || (isForTheNode(reason) && cache.has(uid)))
-        await removeLeftovers(entry, pod, signal).catch(alsoReleasing(uid));
+      if ((mustClear && !willRestart(entry)) || (isNodeInitiated(reason) && cache.has(uid)))
+        await removeLeftovers(entry, pod, signal).catch(releaseCgroupAndRethrow(uid));
       else
-        await reported(pod, signal, async () =>
+        await reportFailure(pod, signal, async () =>
           stopSandboxes(context, await cache.fresh(podName(pod), signal), entry.memory, { signal }),
         );
       if (!cleared) await context.cgroups.release(uid);
@@ -163,11 +173,11 @@ export function termination(options: PodWorkersOptions, statuses: PodStatuses): 
 
 const endedBy = (reason: StopReason): { readonly ended?: Ending } =>
   reason.kind === "ended" ? { ended: reason } : {};
-const beginsAnew = ({ worker }: PodEntry): boolean => {
+const willRestart = ({ worker }: PodEntry): boolean => {
   const state = worker.state();
   return state.at === "terminated" && state.restartWith !== undefined;
 };
-const isForTheNode = (reason: StopReason): boolean => reason.kind === "ended" && reason.final !== true;
+const isNodeInitiated = (reason: StopReason): boolean => reason.kind === "ended" && reason.final !== true;
 /** Reports whether the pod was rejected; such pods never had container statuses. */
 const isRejection = ({ status }: PodEntry, reason: StopReason): boolean =>
   reason.kind === "ended" && status !== undefined && status.containerStatuses === undefined;

@@ -34,7 +34,7 @@ const lastRetryMilliseconds = 10_000;
 
 export function worker(begin: WorkerState, { clock, log, act }: WorkerOptions): Worker {
   let state = begin;
-  let wanted = false;
+  let pending = false;
   let running: Promise<void> | undefined;
   let current = new AbortController();
   let cancelTimer: (() => void) | undefined;
@@ -45,13 +45,13 @@ export function worker(begin: WorkerState, { clock, log, act }: WorkerOptions): 
     const from = state;
     state = next(from, event);
     if (state === from || (quiet && state.at === from.at)) return;
-    if (overtakes(from, state)) current.abort(new Overtaken());
+    if (supersedes(from, state)) current.abort(new Superseded());
     if (state.at !== from.at) failures = 0;
     wake();
   };
   const wake = (): void => {
     if (closed) return;
-    wanted = true;
+    pending = true;
     running ??= run();
   };
   const wakeAfter = (milliseconds: number): void => {
@@ -62,8 +62,8 @@ export function worker(begin: WorkerState, { clock, log, act }: WorkerOptions): 
   async function run(): Promise<void> {
     // Deferred by a microtask, so that a caller that wakes many workers finishes first.
     await Promise.resolve();
-    while (wanted && !closed) {
-      wanted = false;
+    while (pending && !closed) {
+      pending = false;
       cancelTimer?.();
       cancelTimer = undefined;
       current = new AbortController();
@@ -94,14 +94,14 @@ export function worker(begin: WorkerState, { clock, log, act }: WorkerOptions): 
     close: async () => {
       closed = true;
       cancelTimer?.();
-      current.abort(new Overtaken());
+      current.abort(new Superseded());
       await running;
     },
   };
 }
 
 /** The abort reason of an action that a newer event made pointless. */
-export class Overtaken extends Error {
+export class Superseded extends Error {
   override readonly name = "Overtaken";
   constructor() {
     super("a newer message overtook this action");
@@ -109,7 +109,7 @@ export class Overtaken extends Error {
 }
 
 /** Reports whether an action for one state is pointless in the other. */
-function overtakes(from: WorkerState, to: WorkerState): boolean {
+function supersedes(from: WorkerState, to: WorkerState): boolean {
   if (from.at !== to.at) return true;
   // A changed pod waits for the current action: the runtime rejects a second create while an interrupted one
   // is in progress.

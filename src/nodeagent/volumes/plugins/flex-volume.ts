@@ -34,8 +34,8 @@ interface FlexRecord {
 }
 
 const recordFile = "flex_volume.json";
-const longestMilliseconds = 120_000;
-const largestOutput = 1 << 20;
+const maxMilliseconds = 120_000;
+const maxOutputBytes = 1 << 20;
 const safeDriver = /^([a-z0-9.-]+\/)?[a-zA-Z0-9._-]+$/;
 
 export function flexVolumePlugin(options: FlexVolumeOptions): VolumePlugin {
@@ -68,7 +68,7 @@ export function flexVolumePlugin(options: FlexVolumeOptions): VolumePlugin {
       await writeRecord(join(directory, recordFile), record);
       if (!(await isMounted(target))) {
         const given = JSON.stringify(await optionsFor(pod, spec, source));
-        await ask(program, ["mount", target, given], signal);
+        await callProgram(program, ["mount", target, given], signal);
       }
       const isReadOnly = spec.readOnly || source.readOnly === true;
       return { hostPath: target, ...(isReadOnly && { readOnly: true }), selinuxRelabel: true };
@@ -79,7 +79,7 @@ export function flexVolumePlugin(options: FlexVolumeOptions): VolumePlugin {
       const target = join(directory, "mount");
       if (await isMounted(target)) {
         if (!record) return;
-        await ask(programOf(record.driver), ["unmount", target]);
+        await callProgram(programOf(record.driver), ["unmount", target]);
       }
       await rmdir(target).catch((error: unknown) => {
         if ((error as { code?: string }).code !== "ENOENT") throw error;
@@ -95,25 +95,25 @@ export function flexVolumePlugin(options: FlexVolumeOptions): VolumePlugin {
     source: FlexVolumeSource | FlexPersistentVolumeSource,
   ): Promise<Record<string, string>> {
     const prefix = dialect.names.volumes.pluginPrefix;
-    const told: Record<string, string> = { ...source.options };
-    told[`${prefix}fsType`] = source.fsType ?? "";
-    told[`${prefix}readwrite`] = readOnly || source.readOnly ? "ro" : "rw";
-    told[`${prefix}pvOrVolumeName`] = persistent?.metadata.name ?? volume.name;
-    told[`${prefix}pod.name`] = nameOf(pod);
-    told[`${prefix}pod.namespace`] = namespaceOf(pod);
-    told[`${prefix}pod.uid`] = uidOf(pod);
-    told[`${prefix}serviceAccount.name`] = pod.spec.serviceAccountName ?? "";
+    const values: Record<string, string> = { ...source.options };
+    values[`${prefix}fsType`] = source.fsType ?? "";
+    values[`${prefix}readwrite`] = readOnly || source.readOnly ? "ro" : "rw";
+    values[`${prefix}pvOrVolumeName`] = persistent?.metadata.name ?? volume.name;
+    values[`${prefix}pod.name`] = nameOf(pod);
+    values[`${prefix}pod.namespace`] = namespaceOf(pod);
+    values[`${prefix}pod.uid`] = uidOf(pod);
+    values[`${prefix}serviceAccount.name`] = pod.spec.serviceAccountName ?? "";
     const group = fsGroupOf(pod);
-    if (group !== undefined) told[`${prefix}mounterArgs.FsGroup`] = String(group);
+    if (group !== undefined) values[`${prefix}mounterArgs.FsGroup`] = String(group);
     const reference: SecretReference | undefined = source.secretRef;
     if (reference?.name) {
       const data = await options.secret(reference.namespace ?? namespaceOf(pod), reference.name);
-      for (const [key, value] of Object.entries(data)) told[`${prefix}secret/${key}`] = value;
+      for (const [key, value] of Object.entries(data)) values[`${prefix}secret/${key}`] = value;
     }
-    return told;
+    return values;
   }
 
-  async function ask(program: string, args: readonly string[], signal?: AbortSignal): Promise<void> {
+  async function callProgram(program: string, args: readonly string[], signal?: AbortSignal): Promise<void> {
     const { output } = await run(program, args, signal);
     let answer: { readonly status?: string; readonly message?: string };
     try {
@@ -134,7 +134,7 @@ const sourceOf = ({ volume, persistent }: VolumeSpec): FlexVolumeSource | FlexPe
 /** Failures are reported in the program's JSON output, so its exit code is ignored if there is any output. */
 const runProgram: RunProgram = (program, args, signal) =>
   new Promise((resolve, reject) => {
-    const limits = { timeout: longestMilliseconds, maxBuffer: largestOutput, killSignal: "SIGKILL" as const };
+    const limits = { timeout: maxMilliseconds, maxBuffer: maxOutputBytes, killSignal: "SIGKILL" as const };
     execFile(program, [...args], { ...limits, ...(signal && { signal }) }, (error, stdout) => {
       if (error && stdout.trim() === "") reject(error);
       else resolve({ output: stdout });

@@ -62,8 +62,8 @@ export function localPlugins(options: LocalPluginOptions): VolumePlugin[] {
     name: "nfs",
     supports: (spec) => Boolean(sourceOf(spec).nfs),
     mount: async (_, spec, directory, signal) => {
-      const { server, path, readOnly: asked } = sourceOf(spec).nfs!;
-      const readOnly = spec.readOnly || asked === true;
+      const { server, path, readOnly: requested } = sourceOf(spec).nfs!;
+      const readOnly = spec.readOnly || requested === true;
       if (!(await isMounted(directory))) {
         const host = server.includes(":") && !server.startsWith("[") ? `[${server}]` : server;
         const options = [...(readOnly ? ["ro"] : []), ...(spec.persistent?.spec.mountOptions ?? [])];
@@ -160,13 +160,13 @@ export function memorySize(
 
 /** Returns the page size named by the medium, or else the only one the pod requests. */
 function pageSizeOf(pod: Pod, medium: string): string {
-  const asked = new Set(
+  const requested = new Set(
     [...containersOf(pod), ...initContainersOf(pod)].flatMap(({ resources }) =>
       Object.keys(resources?.requests ?? {}).filter((key) => key.startsWith("hugepages-")),
     ),
   );
   const named = medium === "HugePages" ? undefined : `hugepages-${medium.slice("HugePages-".length)}`;
-  const sizes = [...asked].filter((size) => named === undefined || size === named);
+  const sizes = [...requested].filter((size) => named === undefined || size === named);
   if (sizes.length > 1)
     throw new Error(`medium: ${medium} can't be used if container requests multiple huge page sizes`);
   const [size] = sizes;

@@ -4,7 +4,7 @@ import type { Pod } from "#api";
 import type { Clock } from "#base";
 import type { VolumePlugin, VolumeSpec } from "../../interfaces.ts";
 import { namespaceOf } from "../../pod.ts";
-import { type Payload, giveFolder, writeAtomically } from "../atomic-writer.ts";
+import { type Payload, setDirectoryGroup, writeAtomically } from "../atomic-writer.ts";
 import type { Mounter } from "../mounter.ts";
 import {
   type PayloadSources,
@@ -22,9 +22,9 @@ export interface PayloadPluginOptions {
   readonly sources: PayloadSources;
 }
 
-const usualMode = 0o644;
+const defaultFileMode = 0o644;
 const modeOf = (source: { readonly defaultMode?: number | undefined }): number =>
-  source.defaultMode ?? usualMode;
+  source.defaultMode ?? defaultFileMode;
 
 export function payloadPlugins({ clock, mounter, sources }: PayloadPluginOptions): VolumePlugin[] {
   /** Types that may hold secrets are kept in memory. */
@@ -46,7 +46,7 @@ export function payloadPlugins({ clock, mounter, sources }: PayloadPluginOptions
         });
       await mkdir(directory, { recursive: true });
       await openToAll(directory);
-      if (group !== undefined) await giveFolder(directory, group);
+      if (group !== undefined) await setDirectoryGroup(directory, group);
       await writeAtomically(directory, payload, clock.now(), group);
       return { hostPath: directory, readOnly: true, selinuxRelabel: true };
     },

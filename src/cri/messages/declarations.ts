@@ -17,7 +17,7 @@ import {
 export const { message } = apiPackage({ package: "runtime.v1" });
 
 /** The type of a CRI message: no part of it is ever null. */
-export type Told<S extends Shape> = NeverNull<TypeOf<S>>;
+export type MessageOf<S extends Shape> = NeverNull<TypeOf<S>>;
 type NeverNull<T> = T extends null
   ? never
   : T extends Uint8Array | string | number | bigint | boolean | undefined
@@ -28,9 +28,9 @@ type NeverNull<T> = T extends null
 export type AnyMessage = Message;
 
 /** Declares an enum field; the names are numbered from zero. */
-export const choice = (number: number, names: readonly string[], doc: string) =>
+export const optionalEnum = (number: number, names: readonly string[], doc: string) =>
   optional(number, int32, doc, { enum: names });
-export const toldChoice = (number: number, names: readonly string[], doc: string) =>
+export const requiredEnum = (number: number, names: readonly string[], doc: string) =>
   required(number, int32, doc, { enum: names });
 
 /** Nanoseconds since the epoch, which exceed a plain number; 0 if the event has not happened. */

@@ -1,5 +1,5 @@
 // `/metrics/resource`: resource usage in the Prometheus text format.
-import type { NodeFigures } from "../resources/stats.ts";
+import type { NodeStats } from "../resources/stats.ts";
 
 export type Labels = Readonly<Record<string, string>>;
 export interface Series {
@@ -12,7 +12,7 @@ export interface Series {
 const escaped = (value: string): string =>
   value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
 
-export function exposed(
+export function formatFamily(
   name: string,
   type: "counter" | "gauge",
   help: string,
@@ -31,61 +31,59 @@ export function exposed(
 }
 
 /** Formats the stats; `figures` is undefined if they could not be collected. */
-export function resourceText(figures: NodeFigures | undefined): string {
-  if (!figures) return scrapeError("scrape_error", "[ALPHA] ", 1);
-  const { at, pods } = figures;
-  const ofContainers = (
-    value: (one: NodeFigures["pods"][number]["containers"][number]) => number,
-  ): Series[] =>
+export function resourceText(nodeStats: NodeStats | undefined): string {
+  if (!nodeStats) return scrapeError("scrape_error", "[ALPHA] ", 1);
+  const { at, pods } = nodeStats;
+  const ofContainers = (value: (one: NodeStats["pods"][number]["containers"][number]) => number): Series[] =>
     pods.flatMap(({ name: pod, namespace, containers }) =>
       containers.map((one) => ({ labels: { container: one.name, namespace, pod }, value: value(one) })),
     );
-  const ofPods = (value: (pod: NodeFigures["pods"][number]) => number): Series[] =>
+  const ofPods = (value: (pod: NodeStats["pods"][number]) => number): Series[] =>
     pods.map((pod) => ({ labels: { namespace: pod.namespace, pod: pod.name }, value: value(pod) }));
   return [
-    exposed(
+    formatFamily(
       "container_cpu_usage_seconds_total",
       "counter",
       "[ALPHA] Processor time that the container has used, in core-seconds",
       ofContainers((one) => one.cpu.nanoseconds / 1e9),
       at,
     ),
-    exposed(
+    formatFamily(
       "container_memory_working_set_bytes",
       "gauge",
       "[ALPHA] Working set of the container, in bytes",
       ofContainers((one) => one.workingSetBytes),
       at,
     ),
-    exposed(
+    formatFamily(
       "container_start_time_seconds",
       "gauge",
       "[ALPHA] Start time of the container, in seconds since the epoch",
       ofContainers((one) => one.startedAt / 1000),
       at,
     ),
-    exposed(
+    formatFamily(
       "node_cpu_usage_seconds_total",
       "counter",
       "[ALPHA] Processor time that the node has used, in core-seconds",
-      [{ labels: {}, value: figures.cpu.nanoseconds / 1e9 }],
+      [{ labels: {}, value: nodeStats.cpu.nanoseconds / 1e9 }],
       at,
     ),
-    exposed(
+    formatFamily(
       "node_memory_working_set_bytes",
       "gauge",
       "[ALPHA] Working set of the node, in bytes",
-      [{ labels: {}, value: figures.memory.workingSetBytes }],
+      [{ labels: {}, value: nodeStats.memory.workingSetBytes }],
       at,
     ),
-    exposed(
+    formatFamily(
       "pod_cpu_usage_seconds_total",
       "counter",
       "[ALPHA] Processor time that the pod has used, in core-seconds",
       ofPods((pod) => pod.cpu.nanoseconds / 1e9),
       at,
     ),
-    exposed(
+    formatFamily(
       "pod_memory_working_set_bytes",
       "gauge",
       "[ALPHA] Working set of the pod, in bytes",
@@ -100,6 +98,6 @@ export function resourceText(figures: NodeFigures | undefined): string {
 }
 
 export const scrapeError = (name: string, stability: string, value: 0 | 1): string =>
-  exposed(name, "gauge", `${stability}1 if the figures could not be had, 0 otherwise`, [
+  formatFamily(name, "gauge", `${stability}1 if the figures could not be had, 0 otherwise`, [
     { labels: {}, value },
   ]);

@@ -6,15 +6,15 @@ import { type ContainerRuntime, ExecTimeout } from "#cri";
 import { type GrpcMethod, GrpcError, grpcChannel } from "#http";
 import { grpcErrorText } from "../errors.ts";
 import { type HttpGet, headersOf } from "./http-get.ts";
-import { getFollowing } from "./redirects.ts";
+import { getFollowingRedirects } from "./redirects.ts";
 
 /** The result of a probe. If the probe could not be executed at all, an error is thrown instead. */
-export interface ProbeAnswer {
+export interface ProbeResult {
   readonly result: "success" | "warning" | "failure";
   readonly output: string;
 }
 
-export interface AskOptions {
+export interface RunProbeOptions {
   readonly runtime: ContainerRuntime;
   readonly container: Container;
   readonly containerId: string;
@@ -25,21 +25,21 @@ export interface AskOptions {
   readonly signal: AbortSignal;
 }
 
-const success = (output = ""): ProbeAnswer => ({ result: "success", output });
-const failure = (output: string): ProbeAnswer => ({ result: "failure", output });
+const success = (output = ""): ProbeResult => ({ result: "success", output });
+const failure = (output: string): ProbeResult => ({ result: "failure", output });
 
-export async function ask(probe: Probe, options: AskOptions): Promise<ProbeAnswer> {
+export async function runProbe(probe: Probe, options: RunProbeOptions): Promise<ProbeResult> {
   const seconds = Math.max(1, probe.timeoutSeconds ?? 1);
-  if (probe.exec) return askByCommand(probe.exec.command ?? [], seconds, options);
-  if (probe.httpGet) return askByHttp(probe, seconds, options);
+  if (probe.exec) return runExecProbe(probe.exec.command ?? [], seconds, options);
+  if (probe.httpGet) return runHttpProbe(probe, seconds, options);
   if (probe.tcpSocket)
-    return askByTcp(
+    return runTcpProbe(
       probe.tcpSocket.host || options.podIp,
       portNumber(probe.tcpSocket.port, options.container),
       seconds,
     );
   if (probe.grpc)
-    return askByGrpc(
+    return runGrpcProbe(
       `${options.podIp}:${probe.grpc.port}`,
       probe.grpc.service ?? "",
       seconds,
@@ -62,11 +62,11 @@ export function portNumber(port: number | string | null | undefined, container: 
   return number;
 }
 
-async function askByCommand(
+async function runExecProbe(
   command: readonly string[],
   seconds: number,
-  { runtime, containerId, ignoresLateCommands, signal }: AskOptions,
-): Promise<ProbeAnswer> {
+  { runtime, containerId, ignoresLateCommands, signal }: RunProbeOptions,
+): Promise<ProbeResult> {
   try {
     const { exitCode, stdout, stderr } = await runtime.execSync(containerId, command, seconds, signal);
     const output = Buffer.concat([stdout ?? new Uint8Array(), stderr ?? new Uint8Array()])
@@ -79,11 +79,11 @@ async function askByCommand(
   }
 }
 
-async function askByHttp(
+async function runHttpProbe(
   { httpGet: action }: Probe,
   seconds: number,
-  { container, podIp, userAgent, signal }: AskOptions,
-): Promise<ProbeAnswer> {
+  { container, podIp, userAgent, signal }: RunProbeOptions,
+): Promise<ProbeResult> {
   const { path, port, host, scheme, httpHeaders } = action!;
   const get: HttpGet = {
     scheme: scheme === "HTTPS" ? "https" : "http",
@@ -93,7 +93,7 @@ async function askByHttp(
     headers: headersOf(httpHeaders, userAgent),
   };
   try {
-    const { status, body } = await getFollowing(get, {
+    const { status, body } = await getFollowingRedirects(get, {
       timeoutMilliseconds: seconds * 1000,
       signal,
     });
@@ -108,10 +108,10 @@ async function askByHttp(
   }
 }
 
-function askByTcp(host: string, port: number, seconds: number): Promise<ProbeAnswer> {
+function runTcpProbe(host: string, port: number, seconds: number): Promise<ProbeResult> {
   return new Promise((resolve) => {
     const socket = connect({ host, port });
-    const done = (answer: ProbeAnswer): void => {
+    const done = (answer: ProbeResult): void => {
       clearTimeout(timer);
       socket.destroy();
       resolve(answer);
@@ -146,12 +146,12 @@ const reconnectMilliseconds = 1000;
 /**
  * Probes by gRPC. Connecting is retried until the timeout, so that a server about to listen is still reached.
  */
-async function askByGrpc(
+async function runGrpcProbe(
   address: string,
   service: string,
   seconds: number,
   signal: AbortSignal,
-): Promise<ProbeAnswer> {
+): Promise<ProbeResult> {
   const deadline = Date.now() + seconds * 1000;
   for (;;) {
     const left = deadline - Date.now();
@@ -174,7 +174,7 @@ async function tryGrpc(
     left,
     signal,
   }: { readonly seconds: number; readonly left: number; readonly signal: AbortSignal },
-): Promise<ProbeAnswer | undefined> {
+): Promise<ProbeResult | undefined> {
   const channel = grpcChannel({ endpoints: [`http://${address}`], connectMilliseconds: left });
   try {
     const status = await channel.unary(healthCheck, service, { deadlineMilliseconds: left, signal });

@@ -4,36 +4,36 @@ import type { CgroupTree } from "./cgroup-tree.ts";
 import { type CgroupDetails, cgroupDetails } from "./cgroup-details.ts";
 import { type CgroupUsage, cgroupUsage } from "./cgroup-usage.ts";
 import { type DiskCounts, deviceOf, diskCounts } from "./disk-traffic.ts";
-import type { ContainerFigures, NodeFigures, PodFigures } from "./stats.ts";
+import type { ContainerUsage, NodeStats, PodStats } from "./stats.ts";
 
-export interface GroupFigures {
+export interface FullCgroupStats {
   readonly id: string;
-  readonly pod?: PodFigures;
-  readonly container?: ContainerFigures;
+  readonly pod?: PodStats;
+  readonly container?: ContainerUsage;
   readonly startedAt: number;
   readonly usage: CgroupUsage;
   readonly details: CgroupDetails;
 }
 
-export interface AllGroups {
-  readonly groups: readonly GroupFigures[];
+export interface AllCgroupStats {
+  readonly groups: readonly FullCgroupStats[];
   readonly disks: readonly DiskCounts[];
   /** The device that holds the agent's root directory. */
   readonly device: string;
 }
 
 /** Collects the stats of all groups; costs several file reads per group, so it runs only on request. */
-export async function groupFigures(
-  figures: NodeFigures,
+export async function collectCgroupStats(
+  nodeStats: NodeStats,
   tree: CgroupTree,
   podsGroup: string,
   rootDirectory: string,
-): Promise<AllGroups> {
-  const groups: GroupFigures[] = [];
+): Promise<AllCgroupStats> {
+  const groups: FullCgroupStats[] = [];
   const add = async (
     id: string,
     startedAt: number,
-    more: Pick<GroupFigures, "pod" | "container"> = {},
+    more: Pick<FullCgroupStats, "pod" | "container"> = {},
     better: Partial<CgroupUsage> = {},
   ): Promise<void> => {
     const usage = await cgroupUsage(tree, id);
@@ -46,15 +46,21 @@ export async function groupFigures(
         ...more,
       });
   };
-  const { usageBytes: memoryBytes, workingSetBytes, rssBytes, pageFaults, majorPageFaults } = figures.memory;
+  const {
+    usageBytes: memoryBytes,
+    workingSetBytes,
+    rssBytes,
+    pageFaults,
+    majorPageFaults,
+  } = nodeStats.memory;
   await add(
     "/",
-    figures.startedAt,
+    nodeStats.startedAt,
     {},
-    { memoryBytes, workingSetBytes, rssBytes, pageFaults, majorPageFaults, processes: figures.processes },
+    { memoryBytes, workingSetBytes, rssBytes, pageFaults, majorPageFaults, processes: nodeStats.processes },
   );
-  await add(podsGroup, figures.podsGroup?.startedAt ?? figures.startedAt);
-  for (const pod of figures.pods) {
+  await add(podsGroup, nodeStats.podsGroup?.startedAt ?? nodeStats.startedAt);
+  for (const pod of nodeStats.pods) {
     await add(pod.group, pod.startedAt, { pod });
     for (const container of pod.containers)
       await add(`${pod.group}/${container.id}`, container.startedAt, { pod, container });

@@ -2,9 +2,9 @@
 import type { Probe } from "#api";
 import type { Clock } from "#base";
 import { grpcErrorText } from "../errors.ts";
-import type { ProbeAnswer } from "./ask.ts";
+import type { ProbeResult } from "./run-probe.ts";
 
-export interface ProbingOptions {
+export interface ProbeWorkerOptions {
   readonly clock: Clock;
   readonly probe: Probe;
   /** When the container started, in milliseconds. */
@@ -12,24 +12,24 @@ export interface ProbingOptions {
   /** Whether the first result decides alone, since the known state is from before the agent restarted. */
   readonly firstDecides?: boolean;
   /** Executes the probe; undefined while it must not run yet. */
-  readonly ask: (signal: AbortSignal) => Promise<ProbeAnswer> | undefined;
+  readonly runProbe: (signal: AbortSignal) => Promise<ProbeResult> | undefined;
   /** Called with each result other than success, and with errors. */
-  readonly onTrouble: (kind: "failed" | "errored" | "warning", text: string) => void;
+  readonly onFailure: (kind: "failed" | "errored" | "warning", text: string) => void;
   /** Called each time the threshold is reached. Returning false ends the probing. */
   readonly onVerdict: (good: boolean) => boolean;
 }
 
-const mostTries = 3;
+const maxTries = 3;
 
-export interface Probing {
+export interface ProbeWorker {
   /** Runs the probe at once, in addition to its schedule; not before the initial delay. */
   now(): void;
   stop(): void;
 }
 
 /** Starts probing. */
-export function probing(options: ProbingOptions): Probing {
-  const { clock, probe, startedAt, ask, onTrouble, onVerdict } = options;
+export function probeWorker(options: ProbeWorkerOptions): ProbeWorker {
+  const { clock, probe, startedAt, runProbe, onFailure, onVerdict } = options;
   const stop = new AbortController();
   const period = Math.max(1, probe.periodSeconds ?? 10) * 1000;
   const enough = {
@@ -40,7 +40,7 @@ export function probing(options: ProbingOptions): Probing {
   let inARow = 0;
 
   async function once(): Promise<boolean> {
-    const good = await answer();
+    const good = await attempt();
     if (good === undefined || stop.signal.aborted) return true;
     const decides = options.firstDecides === true && last === undefined;
     inARow = good === last ? inARow + 1 : 1;
@@ -49,35 +49,35 @@ export function probing(options: ProbingOptions): Probing {
   }
 
   /** Runs the probe once; undefined if it could not be executed. */
-  async function answer(): Promise<boolean | undefined> {
+  async function attempt(): Promise<boolean | undefined> {
     for (let tries = 1; ; tries++) {
       try {
-        const asked = ask(stop.signal);
-        if (!asked) return undefined;
-        const { result, output } = await asked;
-        if (result === "warning") onTrouble("warning", output);
-        if (result === "failure") onTrouble("failed", output);
+        const running = runProbe(stop.signal);
+        if (!running) return undefined;
+        const { result, output } = await running;
+        if (result === "warning") onFailure("warning", output);
+        if (result === "failure") onFailure("failed", output);
         return result !== "failure";
       } catch (error) {
         if (stop.signal.aborted) return undefined;
-        if (tries < mostTries) continue;
-        onTrouble("errored", grpcErrorText(error));
+        if (tries < maxTries) continue;
+        onFailure("errored", grpcErrorText(error));
         return undefined;
       }
     }
   }
 
-  let nudge: AbortController | undefined;
+  let trigger: AbortController | undefined;
 
   /** Waits until the given time, or until the probe is to run at once. */
   async function until(due: number): Promise<void> {
-    nudge = new AbortController();
+    trigger = new AbortController();
     try {
-      await clock.sleep(Math.max(0, due - clock.now()), AbortSignal.any([stop.signal, nudge.signal]));
+      await clock.sleep(Math.max(0, due - clock.now()), AbortSignal.any([stop.signal, trigger.signal]));
     } catch (error) {
       if (stop.signal.aborted) throw error;
     } finally {
-      nudge = undefined;
+      trigger = undefined;
     }
   }
 
@@ -92,7 +92,7 @@ export function probing(options: ProbingOptions): Probing {
   }
   run().catch(() => undefined);
   return {
-    now: () => nudge?.abort(new Error("at once")),
+    now: () => trigger?.abort(new Error("at once")),
     stop: () => stop.abort(new Error("the probe has ended")),
   };
 }
