@@ -74,7 +74,7 @@ export function grpcRuntime(options: GrpcRuntimeOptions): ContainerRuntime {
       );
       return required(
         podSandboxId,
-        `no id came back for the sandbox of ${config.metadata?.namespace}/${config.metadata?.name}`,
+        `runtime returned no ID for the sandbox of ${config.metadata?.namespace}/${config.metadata?.name}`,
       );
     },
     stopPodSandbox: (podSandboxId, signal) =>
@@ -88,7 +88,7 @@ export function grpcRuntime(options: GrpcRuntimeOptions): ContainerRuntime {
         { ...ask, signal },
       );
       return {
-        status: required(status, `no status came back for sandbox ${podSandboxId}`),
+        status: required(status, `runtime returned no status for sandbox ${podSandboxId}`),
         containers: containersStatuses,
         timestamp,
       };
@@ -102,7 +102,7 @@ export function grpcRuntime(options: GrpcRuntimeOptions): ContainerRuntime {
         { podSandboxId, config, sandboxConfig },
         { signal },
       );
-      return required(containerId, `no id came back for container ${config.metadata?.name}`);
+      return required(containerId, `runtime returned no ID for container ${config.metadata?.name}`);
     },
     startContainer: async (containerId, signal) =>
       void (await call(calls.startContainer, { containerId }, { signal })),
@@ -118,7 +118,7 @@ export function grpcRuntime(options: GrpcRuntimeOptions): ContainerRuntime {
       ignoreNotFound(call(calls.removeContainer, { containerId }, { signal })),
     containerStatus: async (containerId, signal) => {
       const { status } = await call(calls.containerStatus, { containerId }, { ...ask, signal });
-      return { status: required(status, `no status came back for container ${containerId}`) };
+      return { status: required(status, `runtime returned no status for container ${containerId}`) };
     },
     listContainers: async (filter, signal) =>
       (await call(calls.listContainers, { filter }, { ...ask, signal })).containers,
@@ -150,26 +150,26 @@ export function grpcRuntime(options: GrpcRuntimeOptions): ContainerRuntime {
       }
     },
     exec: async (request, signal) =>
-      required((await call(calls.exec, request, { signal })).url, "no address came back to run a program at"),
+      required((await call(calls.exec, request, { signal })).url, "runtime returned no URL for exec"),
     attach: async (request, signal) =>
-      required((await call(calls.attach, request, { signal })).url, "no address came back to attach at"),
+      required((await call(calls.attach, request, { signal })).url, "runtime returned no URL for attach"),
     portForward: async (podSandboxId, ports, signal) =>
       required(
         (await call(calls.portForward, { podSandboxId, port: [...ports] }, { signal })).url,
-        "no address came back to forward ports at",
+        "runtime returned no URL for port forwarding",
       ),
 
     containerStats: async (containerId, signal) =>
       required(
         (await call(calls.containerStats, { containerId }, { ...ask, signal })).stats,
-        `no figures came back for container ${containerId}`,
+        `runtime returned no stats for container ${containerId}`,
       ),
     listContainerStats: async (filter, signal) =>
       (await call(calls.listContainerStats, { filter }, { ...ask, signal, limit: 2 * timeout })).stats,
     podSandboxStats: async (podSandboxId, signal) =>
       required(
         (await call(calls.podSandboxStats, { podSandboxId }, { ...ask, signal })).stats,
-        `no figures came back for sandbox ${podSandboxId}`,
+        `runtime returned no stats for sandbox ${podSandboxId}`,
       ),
     listPodSandboxStats: async (filter, signal) =>
       (await call(calls.listPodSandboxStats, { filter }, { ...ask, signal })).stats,
@@ -191,7 +191,7 @@ export function grpcRuntime(options: GrpcRuntimeOptions): ContainerRuntime {
         { image, auth, sandboxConfig },
         { signal, limit: "none" },
       );
-      return required(imageRef, `no id came back for image ${image.image}`);
+      return required(imageRef, `runtime returned no ID for image ${image.image}`);
     },
     removeImage: (image, signal) => ignoreNotFound(imageCall(calls.removeImage, { image }, { signal })),
     imageFsInfo: async (signal) =>

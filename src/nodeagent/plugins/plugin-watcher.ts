@@ -56,11 +56,11 @@ export async function watchPlugins(options: PluginWatcherOptions, signal: AbortS
   async function forget(path: string, { info }: Watched): Promise<void> {
     known.delete(path);
     if (!info) return;
-    log.info("plug-in is gone", { type: info.type, name: info.name });
+    log.info("plugin removed", { type: info.type, name: info.name });
     await options.handlers[info.type]
       ?.deregister(info)
       .catch((error: unknown) =>
-        log.warn("failed to deregister a plug-in", { name: info.name, error: (error as Error).message }),
+        log.warn("failed to deregister plugin", { name: info.name, error: (error as Error).message }),
       );
   }
 
@@ -70,13 +70,13 @@ export async function watchPlugins(options: PluginWatcherOptions, signal: AbortS
     try {
       const info = await registerPlugin(path);
       known.set(path, { identity, info, failures: 0, retryAt: 0 });
-      log.info("plug-in registered", { type: info.type, name: info.name });
+      log.info("plugin registered", { type: info.type, name: info.name });
     } catch (error) {
       if (signal.aborted) return;
       const failures = (was?.failures ?? 0) + 1;
       const wait = Math.min(maxRetryMilliseconds, firstRetryMilliseconds * 2 ** (failures - 1));
       known.set(path, { identity, failures, retryAt: clock.now() + wait });
-      log.warn("plug-in was not registered", { socket: path, error: grpcErrorText(error) });
+      log.warn("failed to register plugin", { socket: path, error: grpcErrorText(error) });
     }
   }
 

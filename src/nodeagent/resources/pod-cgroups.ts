@@ -152,7 +152,7 @@ export function podCgroups(options: PodCgroupsOptions): RunningPodCgroups {
       await clock.sleep(removalPauseMilliseconds * (tries + 1));
     }
     log.warn("failed to remove cgroup", { group: name });
-    throw new Error(`the control group ${name} could not be removed: something in it does not end`);
+    throw new Error(`the control group ${name} could not be removed: a process in it does not exit`);
   }
 }
 

@@ -105,7 +105,7 @@ export function decodeMessage(
   bytes: Buffer,
 ): { readonly message: DbusMessage; readonly length: number } | undefined {
   if (bytes.length < 16) return undefined;
-  if (bytes[0] !== 0x6c) throw new Error("the bus speaks in another byte order");
+  if (bytes[0] !== 0x6c) throw new Error("unsupported byte order on the bus");
   const headerLength = bytes.readUInt32LE(12);
   const bodyAt = (16 + headerLength + 7) & ~7;
   const length = bodyAt + bytes.readUInt32LE(4);
@@ -169,7 +169,7 @@ class Reader {
   value(type: string): DbusValue {
     const size = alignments[type];
     if (type === "v") return this.value(this.signature());
-    if (size === undefined) throw new Error(`values of type ${type} are not read`);
+    if (size === undefined) throw new Error(`unsupported value type ${type}`);
     this.align(size);
     if (type === "y") return this.byte();
     if (type === "g") return this.signature();

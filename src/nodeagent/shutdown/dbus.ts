@@ -45,7 +45,7 @@ function authenticate(socket: Socket): Promise<void> {
     socket.once("data", (answer: Buffer) => {
       if (!answer.toString().startsWith("OK ")) {
         socket.destroy();
-        reject(new Error("the bus did not accept our user id"));
+        reject(new Error("the bus rejected our user ID"));
         return;
       }
       socket.write("BEGIN\r\n");
@@ -67,7 +67,7 @@ function talk(socket: Socket): Dbus {
   let bytes: Buffer = Buffer.alloc(0);
   socket.on("data", (chunk: Buffer) => {
     bytes = Buffer.concat([bytes, chunk]);
-    if (bytes.length > maxBytes) socket.destroy(new Error("a message of the bus is too long"));
+    if (bytes.length > maxBytes) socket.destroy(new Error("message of the bus is too long"));
     for (let found = decodeMessage(bytes); found; found = decodeMessage(bytes)) {
       bytes = bytes.subarray(found.length);
       take(found.message);

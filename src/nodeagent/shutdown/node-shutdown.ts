@@ -62,7 +62,7 @@ export function nodeShutdown(options: NodeShutdownOptions): NodeShutdown {
         await reportSavedTimes();
         await followAgain(logind, signal);
       } catch (error) {
-        log.error("shutdowns of the node are not followed", { error: (error as Error).message });
+        log.error("node shutdowns are not handled", { error: (error as Error).message });
       }
     },
   };
@@ -76,7 +76,7 @@ export function nodeShutdown(options: NodeShutdownOptions): NodeShutdown {
       const longest = await logind.longestDelaySeconds();
       if (longest < seconds)
         throw new Error(
-          `node shutdown needs ${seconds} s, but the login manager waits ${longest} s at most, though asked for more`,
+          `node shutdown needs ${seconds} s, but logind delays it by at most ${longest} s despite the override`,
         );
     }
     await hold(logind);
@@ -84,7 +84,7 @@ export function nodeShutdown(options: NodeShutdownOptions): NodeShutdown {
       handled = handled
         .then(() => (begins ? begin(signal) : cancel(logind)))
         .catch((error: unknown) =>
-          log.error("shutdown of the node was not handled", { error: (error as Error).message }),
+          log.error("failed to handle node shutdown", { error: (error as Error).message }),
         );
     });
     return logind;
@@ -102,7 +102,7 @@ export function nodeShutdown(options: NodeShutdownOptions): NodeShutdown {
       await clock.sleep(reconnectMilliseconds, signal).catch(() => undefined);
       if (signal.aborted) return;
       logind = await follow(signal).catch((error: unknown) => {
-        log.warn("shutdowns of the node are not followed for now", { error: (error as Error).message });
+        log.warn("node shutdowns are not handled until logind can be reached", { error: (error as Error).message });
         return undefined;
       });
     }
@@ -117,7 +117,7 @@ export function nodeShutdown(options: NodeShutdownOptions): NodeShutdown {
 
   async function begin(signal: AbortSignal): Promise<void> {
     isShuttingDown = true;
-    log.info("shutdown of the node detected");
+    log.info("node shutdown detected");
     events.event(nodeReference(), "Normal", "Shutdown", "Shutdown manager detected shutdown event");
     options.onChange();
     const startedAt = clock.now();
@@ -127,7 +127,7 @@ export function nodeShutdown(options: NodeShutdownOptions): NodeShutdown {
       await endGroup(group.pods, group.seconds, signal);
     }
     await save(startedAt, clock.now());
-    log.info("pods have ended, the shutdown goes on");
+    log.info("pods have ended; shutdown proceeds");
     release();
     release = () => undefined;
   }
@@ -145,7 +145,7 @@ export function nodeShutdown(options: NodeShutdownOptions): NodeShutdown {
     try {
       await Promise.all(
         pods.map(async ({ pod, graceSeconds }) => {
-          log.info("ending pod for the shutdown", { pod: keyOf(pod), graceSeconds });
+          log.info("stopping pod for node shutdown", { pod: keyOf(pod), graceSeconds });
           await evictor.evict(
             uidOf(pod),
             // A group with 0 seconds is not waited for; its pods get their own grace period.
@@ -161,7 +161,7 @@ export function nodeShutdown(options: NodeShutdownOptions): NodeShutdown {
 
   async function cancel(logind: Logind): Promise<void> {
     isShuttingDown = false;
-    log.info("shutdown of the node called off");
+    log.info("node shutdown cancelled");
     events.event(nodeReference(), "Normal", "Shutdown", "Shutdown manager detected shutdown cancellation");
     options.onChange();
     await hold(logind);
@@ -173,7 +173,7 @@ export function nodeShutdown(options: NodeShutdownOptions): NodeShutdown {
     const state = { startTime: text(startedAt), endTime: text(endedAt) };
     options.onTimes?.(startedAt / 1000, (endedAt ?? 0) / 1000);
     await options.store.write(stateName, JSON.stringify(state)).catch((error: unknown) => {
-      log.warn("state of the shutdown was not saved", { error: (error as Error).message });
+      log.warn("failed to save node shutdown state", { error: (error as Error).message });
     });
   }
 
@@ -187,7 +187,7 @@ export function nodeShutdown(options: NodeShutdownOptions): NodeShutdown {
         time === noTime ? 0 : Math.trunc(Date.parse(time) / 1000);
       options.onTimes?.(secondsOf(startTime), secondsOf(endTime));
     } catch (error) {
-      log.warn("state of the last shutdown was not read", { error: (error as Error).message });
+      log.warn("failed to read state of the last node shutdown", { error: (error as Error).message });
     }
   }
 

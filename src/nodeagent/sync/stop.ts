@@ -119,7 +119,7 @@ async function waitAtMost(
   try {
     await Promise.race([done, clock.sleep(seconds * 1000, AbortSignal.any([signal, over.signal]))]);
   } finally {
-    over.abort(new Error("nobody waits any more"));
+    over.abort(new Error("the wait is over"));
     done.catch(() => undefined);
   }
 }

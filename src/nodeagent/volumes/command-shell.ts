@@ -62,7 +62,7 @@ export function commandShell(clock: Clock): CommandShell {
     });
     made.on("error", (error) => drop(error.message));
     made.on("exit", () => {
-      if (shell === made) drop("the shell ended");
+      if (shell === made) drop("the shell exited");
     });
     made.stdin.on("error", () => undefined);
     made.unref();
@@ -76,12 +76,12 @@ export function commandShell(clock: Clock): CommandShell {
     output = "";
     shell ??= open();
     shell.stdin.write(`${current.text} 2>&1 </dev/null; code=$?; echo; echo "#done ${++count} $code"\n`);
-    cancelLimit = clock.after(longestRunMilliseconds, () => drop("it took too long"));
+    cancelLimit = clock.after(longestRunMilliseconds, () => drop("command timed out"));
   };
   return {
     run: (command, args) =>
       new Promise((resolve, reject) => {
-        if (queue.length >= maxWaiting) return reject(new Error("too many commands wait"));
+        if (queue.length >= maxWaiting) return reject(new Error("too many pending commands"));
         queue.push({ text: [command, ...args].map(quoted).join(" "), resolve, reject });
         next();
       }),

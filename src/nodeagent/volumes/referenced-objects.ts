@@ -109,7 +109,7 @@ export function referencedObjects(options: ReferencedObjectsOptions): Referenced
           if (follower.isSynced) options.onChange?.([...pods]);
         },
         onTrouble: (error) =>
-          log.verbose(2, "an object cannot be followed", { object: key, error: error.message }),
+          log.verbose(2, "failed to watch referenced object", { object: key, error: error.message }),
       }),
     };
     void follower.informer.synced.then(() => (follower.isSynced = true));

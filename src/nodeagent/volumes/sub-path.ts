@@ -46,7 +46,7 @@ async function step(folder: FileHandle, part: string): Promise<FileHandle> {
   const isLink = (await next.stat()).isSymbolicLink();
   if (isLink) {
     await next.close();
-    throw new Error(`${part} became a symbolic link while it was looked at`);
+    throw new Error(`${part} became a symbolic link during path resolution`);
   }
   return next;
 }
@@ -69,7 +69,7 @@ async function resolved(path: string): Promise<{ existing: string; missing: stri
     } catch (error) {
       if ((error as { code?: string }).code !== "ENOENT") throw error;
       // A dangling link must not be followed when its target is created.
-      if (await isThere(at)) throw new Error(`${at} is a symbolic link that leads nowhere`, { cause: error });
+      if (await isThere(at)) throw new Error(`${at} is a dangling symbolic link`, { cause: error });
       missing.unshift(at.slice(dirname(at).length + 1));
     }
   }

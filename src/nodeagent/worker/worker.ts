@@ -104,7 +104,7 @@ export function worker(begin: WorkerState, { clock, log, act }: WorkerOptions): 
 export class Superseded extends Error {
   override readonly name = "Overtaken";
   constructor() {
-    super("a newer message overtook this action");
+    super("a newer event superseded this action");
   }
 }
 
