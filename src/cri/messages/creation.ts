@@ -4,8 +4,8 @@ import { ContainerConfig } from "./container.ts";
 import { message } from "./declarations.ts";
 import { PodSandboxConfig } from "./sandbox.ts";
 
-export const CreateContainerRequest = message("CreateContainerRequest", "Makes a container.", {
-  podSandboxId: optional(1, string, "In which sandbox."),
-  config: optional(2, ContainerConfig, "What it shall be."),
-  sandboxConfig: optional(3, PodSandboxConfig, "What the sandbox was asked to be."),
+export const CreateContainerRequest = message("CreateContainerRequest", "Creates a container in a sandbox.", {
+  podSandboxId: optional(1, string, "Sandbox ID."),
+  config: optional(2, ContainerConfig, "Container configuration."),
+  sandboxConfig: optional(3, PodSandboxConfig, "Configuration of the sandbox."),
 });

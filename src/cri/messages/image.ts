@@ -5,65 +5,71 @@ import { type MessageOf, message, nanoseconds } from "./declarations.ts";
 import { PodSandboxConfig } from "./sandbox.ts";
 
 export const Image = message("Image", "An image on the node.", {
-  id: required(1, string, "Its id."),
-  repoTags: required(2, list(string), "The names it is known by."),
-  repoDigests: required(3, list(string), "The digests it is known by."),
-  size: required(4, uint64, "Bytes on disk."),
-  uid: optional(5, Int64Value, "The user its programs run as, by number."),
-  username: required(6, string, "The user its programs run as, by name."),
-  spec: optional(7, ImageSpec, "As it was asked for."),
-  pinned: required(8, bool, "Whether it must stay."),
+  id: required(1, string, "Image ID."),
+  repoTags: required(2, list(string), "Tags of the image."),
+  repoDigests: required(3, list(string), "Digests of the image."),
+  size: required(4, uint64, "Size in bytes."),
+  uid: optional(5, Int64Value, "Numeric user ID of the image."),
+  username: required(6, string, "User name of the image."),
+  spec: optional(7, ImageSpec, "Requested image."),
+  pinned: required(8, bool, "Whether the image is exempt from garbage collection."),
 });
 export type Image = MessageOf<typeof Image>;
 
-const ImageFilter = message("ImageFilter", "Which images.", { image: optional(1, ImageSpec, "This one.") });
-export const ListImagesRequest = message("ListImagesRequest", "Asks for images.", {
-  filter: optional(1, ImageFilter, "Which."),
+const ImageFilter = message("ImageFilter", "Filters images.", {
+  image: optional(1, ImageSpec, "Image to match."),
 });
-export const ListImagesResponse = message("ListImagesResponse", "Images.", {
-  images: required(1, list(Image), "In no order."),
+export const ListImagesRequest = message("ListImagesRequest", "Lists images.", {
+  filter: optional(1, ImageFilter, "Filter."),
 });
-export const ImageStatusRequest = message("ImageStatusRequest", "Asks for one image.", {
-  image: optional(1, ImageSpec, "Which."),
-  verbose: optional(2, bool, "Whether to tell what is particular to the runtime."),
+export const ListImagesResponse = message("ListImagesResponse", "Response of ListImages.", {
+  images: required(1, list(Image), "Images in no particular order."),
 });
-export const ImageStatusResponse = message("ImageStatusResponse", "One image.", {
-  image: optional(1, Image, "Absent when it is not on the node."),
-  info: required(2, map(string), "What is particular to the runtime."),
+export const ImageStatusRequest = message("ImageStatusRequest", "Requests the status of an image.", {
+  image: optional(1, ImageSpec, "Image."),
+  verbose: optional(2, bool, "Whether to return runtime-specific information."),
+});
+export const ImageStatusResponse = message("ImageStatusResponse", "Response of ImageStatus.", {
+  image: optional(1, Image, "Absent if the image is not on the node."),
+  info: required(2, map(string), "Runtime-specific information."),
 });
 export const AuthConfig = message("AuthConfig", "Credentials for a registry.", {
-  username: optional(1, string, "Who."),
-  password: optional(2, string, "And the secret."),
-  auth: optional(3, string, "Both in one text."),
-  serverAddress: optional(4, string, "Where they hold."),
-  identityToken: optional(5, string, "To get a token with."),
-  registryToken: optional(6, string, "The token itself."),
+  username: optional(1, string, "User name."),
+  password: optional(2, string, "Password."),
+  auth: optional(3, string, "User name and password, base64 encoded."),
+  serverAddress: optional(4, string, "Registry server."),
+  identityToken: optional(5, string, "Identity token, exchanged for a registry token."),
+  registryToken: optional(6, string, "Bearer token for the registry."),
 });
 export type AuthConfig = MessageOf<typeof AuthConfig>;
-export const PullImageRequest = message("PullImageRequest", "Brings an image to the node.", {
-  image: optional(1, ImageSpec, "Which."),
-  auth: optional(2, AuthConfig, "Credentials."),
-  sandboxConfig: optional(3, PodSandboxConfig, "For which sandbox."),
+export const PullImageRequest = message("PullImageRequest", "Pulls an image.", {
+  image: optional(1, ImageSpec, "Image."),
+  auth: optional(2, AuthConfig, "Registry credentials."),
+  sandboxConfig: optional(3, PodSandboxConfig, "Configuration of the sandbox the image is for."),
 });
-export const PullImageResponse = message("PullImageResponse", "It is here.", {
-  imageRef: required(1, string, "Its id or digest."),
+export const PullImageResponse = message("PullImageResponse", "Response of PullImage.", {
+  imageRef: required(1, string, "Image ID or digest."),
 });
 export const RemoveImageRequest = message("RemoveImageRequest", "Removes an image.", {
-  image: optional(1, ImageSpec, "Which."),
+  image: optional(1, ImageSpec, "Image."),
 });
-export const RemoveImageResponse = message("RemoveImageResponse", "Removed.", {});
+export const RemoveImageResponse = message("RemoveImageResponse", "Response of RemoveImage.", {});
 
-const FilesystemIdentifier = message("FilesystemIdentifier", "Which file system.", {
-  mountpoint: required(1, string, "Where it is mounted."),
+const FilesystemIdentifier = message("FilesystemIdentifier", "Identifies a file system.", {
+  mountpoint: required(1, string, "Mount point."),
 });
-export const FilesystemUsage = message("FilesystemUsage", "How full a file system is.", {
-  timestamp: required(1, nanoseconds, "When it was looked at."),
-  fsId: optional(2, FilesystemIdentifier, "Which."),
-  usedBytes: optional(3, UInt64Value, "Bytes in use."),
-  inodesUsed: optional(4, UInt64Value, "Inodes in use."),
+export const FilesystemUsage = message("FilesystemUsage", "Usage of a file system.", {
+  timestamp: required(1, nanoseconds, "Time of measurement."),
+  fsId: optional(2, FilesystemIdentifier, "File system."),
+  usedBytes: optional(3, UInt64Value, "Used bytes."),
+  inodesUsed: optional(4, UInt64Value, "Used inodes."),
 });
 export type FilesystemUsage = MessageOf<typeof FilesystemUsage>;
-export const ImageFsInfoRequest = message("ImageFsInfoRequest", "Asks where images are kept.", {});
-export const ImageFsInfoResponse = message("ImageFsInfoResponse", "Where images are kept.", {
-  imageFilesystems: required(1, list(FilesystemUsage), "The file systems."),
+export const ImageFsInfoRequest = message(
+  "ImageFsInfoRequest",
+  "Requests the usage of the image file systems.",
+  {},
+);
+export const ImageFsInfoResponse = message("ImageFsInfoResponse", "Response of ImageFsInfo.", {
+  imageFilesystems: required(1, list(FilesystemUsage), "Image file systems."),
 });

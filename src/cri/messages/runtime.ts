@@ -6,52 +6,56 @@ import { PodSandboxStatus } from "./sandbox.ts";
 
 export const containerEventType = { created: 0, started: 1, stopped: 2, deleted: 3 } as const;
 
-export const VersionRequest = message("VersionRequest", "Asks which runtime this is.", {
-  version: optional(1, string, "The version we speak."),
+export const VersionRequest = message("VersionRequest", "Requests the version of the runtime.", {
+  version: optional(1, string, "CRI version of the client."),
 });
-export const VersionResponse = message("VersionResponse", "Which runtime this is.", {
-  version: required(1, string, "The version it answers in."),
-  runtimeName: required(2, string, "Its name."),
-  runtimeVersion: required(3, string, "Its version."),
-  runtimeApiVersion: required(4, string, "The protocol's version."),
+export const VersionResponse = message("VersionResponse", "Version of the runtime.", {
+  version: required(1, string, "CRI version of the response."),
+  runtimeName: required(2, string, "Name of the runtime."),
+  runtimeVersion: required(3, string, "Version of the runtime."),
+  runtimeApiVersion: required(4, string, "CRI API version."),
 });
 export type VersionResponse = MessageOf<typeof VersionResponse>;
 
-const RuntimeCondition = message("RuntimeCondition", "One side of the runtime's state.", {
-  type: required(1, string, "Which side."),
-  status: required(2, bool, "Whether it is well."),
-  reason: required(3, string, "One word for why."),
-  message: required(4, string, "More words."),
+const RuntimeCondition = message("RuntimeCondition", "A condition of the runtime.", {
+  type: required(1, string, "Condition type."),
+  status: required(2, bool, "Whether the condition holds."),
+  reason: required(3, string, "Brief CamelCase reason."),
+  message: required(4, string, "Human-readable message."),
 });
 export type RuntimeCondition = MessageOf<typeof RuntimeCondition>;
-const RuntimeStatus = message("RuntimeStatus", "The runtime's state.", {
-  conditions: required(1, list(RuntimeCondition), "Its sides."),
+const RuntimeStatus = message("RuntimeStatus", "Status of the runtime.", {
+  conditions: required(1, list(RuntimeCondition), "Conditions."),
 });
-export const StatusRequest = message("StatusRequest", "Asks for the runtime's state.", {
-  verbose: optional(1, bool, "Whether to tell what is particular to it."),
+export const StatusRequest = message("StatusRequest", "Requests the status of the runtime.", {
+  verbose: optional(1, bool, "Whether to return runtime-specific information."),
 });
-export const StatusResponse = message("StatusResponse", "The runtime's state.", {
-  status: optional(1, RuntimeStatus, "The state."),
-  info: required(2, map(string), "What is particular to it."),
+export const StatusResponse = message("StatusResponse", "Response of Status.", {
+  status: optional(1, RuntimeStatus, "Runtime status."),
+  info: required(2, map(string), "Runtime-specific information."),
 });
 
-const NetworkConfig = message("NetworkConfig", "The network of pods.", {
-  podCidr: optional(1, string, "The addresses of pods on this node."),
+const NetworkConfig = message("NetworkConfig", "Network configuration of pods.", {
+  podCidr: optional(1, string, "CIDR of the pods on this node."),
 });
-export const RuntimeConfig = message("RuntimeConfig", "Settings of the runtime.", {
-  networkConfig: optional(1, NetworkConfig, "The network of pods."),
+export const RuntimeConfig = message("RuntimeConfig", "Configuration of the runtime.", {
+  networkConfig: optional(1, NetworkConfig, "Network configuration."),
 });
 export type RuntimeConfig = MessageOf<typeof RuntimeConfig>;
 export const UpdateRuntimeConfigRequest = message(
   "UpdateRuntimeConfigRequest",
-  "Changes the runtime's settings.",
-  { runtimeConfig: optional(1, RuntimeConfig, "The settings.") },
+  "Updates the configuration of the runtime.",
+  { runtimeConfig: optional(1, RuntimeConfig, "Configuration.") },
 );
-export const UpdateRuntimeConfigResponse = message("UpdateRuntimeConfigResponse", "Changed.", {});
+export const UpdateRuntimeConfigResponse = message(
+  "UpdateRuntimeConfigResponse",
+  "Response of UpdateRuntimeConfig.",
+  {},
+);
 
-export const GetEventsRequest = message("GetEventsRequest", "Asks to be told what happens.", {});
-export const ContainerEventResponse = message("ContainerEventResponse", "Something happened.", {
-  containerId: required(1, string, "To which container or sandbox."),
+export const GetEventsRequest = message("GetEventsRequest", "Requests the stream of container events.", {});
+export const ContainerEventResponse = message("ContainerEventResponse", "A container event.", {
+  containerId: required(1, string, "Container or sandbox ID."),
   containerEventType: requiredEnum(
     2,
     [
@@ -60,10 +64,10 @@ export const ContainerEventResponse = message("ContainerEventResponse", "Somethi
       "CONTAINER_STOPPED_EVENT",
       "CONTAINER_DELETED_EVENT",
     ],
-    "What.",
+    "Event type.",
   ),
-  createdAt: required(3, nanoseconds, "When."),
-  podSandboxStatus: optional(4, PodSandboxStatus, "How the sandbox is now."),
-  containersStatuses: required(5, list(ContainerStatus), "How its containers are now."),
+  createdAt: required(3, nanoseconds, "Time of the event."),
+  podSandboxStatus: optional(4, PodSandboxStatus, "Current status of the sandbox."),
+  containersStatuses: required(5, list(ContainerStatus), "Current statuses of its containers."),
 });
 export type ContainerEventResponse = MessageOf<typeof ContainerEventResponse>;

@@ -6,148 +6,164 @@ import { FilesystemUsage } from "./image.ts";
 import { type MessageOf, message, nanoseconds, requiredEnum } from "./declarations.ts";
 import { PodSandboxMetadata } from "./sandbox.ts";
 
-const CpuUsage = message("CpuUsage", "Processor time.", {
-  timestamp: required(1, nanoseconds, "When it was looked at."),
-  usageCoreNanoSeconds: optional(2, UInt64Value, "Nanoseconds since the start, over all cores."),
-  usageNanoCores: optional(3, UInt64Value, "Billionths of a core lately."),
+const CpuUsage = message("CpuUsage", "CPU usage.", {
+  timestamp: required(1, nanoseconds, "Time of measurement."),
+  usageCoreNanoSeconds: optional(2, UInt64Value, "Cumulative CPU time in nanoseconds, over all cores."),
+  usageNanoCores: optional(3, UInt64Value, "Current CPU usage in nanocores."),
 });
-const MemoryUsage = message("MemoryUsage", "Memory.", {
-  timestamp: required(1, nanoseconds, "When it was looked at."),
-  workingSetBytes: optional(2, UInt64Value, "In use and not easily given back."),
-  availableBytes: optional(3, UInt64Value, "Left below the limit."),
-  usageBytes: optional(4, UInt64Value, "All in use."),
-  rssBytes: optional(5, UInt64Value, "Anonymous."),
-  pageFaults: optional(6, UInt64Value, "Faults."),
-  majorPageFaults: optional(7, UInt64Value, "Faults that went to disk."),
+const MemoryUsage = message("MemoryUsage", "Memory usage.", {
+  timestamp: required(1, nanoseconds, "Time of measurement."),
+  workingSetBytes: optional(2, UInt64Value, "Working set in bytes."),
+  availableBytes: optional(3, UInt64Value, "Memory available below the limit in bytes."),
+  usageBytes: optional(4, UInt64Value, "Total memory in use in bytes."),
+  rssBytes: optional(5, UInt64Value, "Anonymous memory in bytes."),
+  pageFaults: optional(6, UInt64Value, "Page faults."),
+  majorPageFaults: optional(7, UInt64Value, "Major page faults."),
 });
-const ContainerAttributes = message("ContainerAttributes", "Which container.", {
-  id: required(1, string, "Its id."),
-  metadata: optional(2, ContainerMetadata, "Its name."),
-  labels: required(3, map(string), "To find it by."),
-  annotations: required(4, map(string), "Kept with it."),
+const ContainerAttributes = message("ContainerAttributes", "Attributes of a container.", {
+  id: required(1, string, "ID."),
+  metadata: optional(2, ContainerMetadata, "Metadata."),
+  labels: required(3, map(string), "Labels."),
+  annotations: required(4, map(string), "Annotations."),
 });
-export const ContainerStats = message("ContainerStats", "What a container uses.", {
-  attributes: optional(1, ContainerAttributes, "Which."),
-  cpu: optional(2, CpuUsage, "Processor time."),
-  memory: optional(3, MemoryUsage, "Memory."),
-  writableLayer: optional(4, FilesystemUsage, "Disk it has written."),
+export const ContainerStats = message("ContainerStats", "Stats of a container.", {
+  attributes: optional(1, ContainerAttributes, "Attributes."),
+  cpu: optional(2, CpuUsage, "CPU usage."),
+  memory: optional(3, MemoryUsage, "Memory usage."),
+  writableLayer: optional(4, FilesystemUsage, "Usage of the writable layer."),
 });
 export type ContainerStats = MessageOf<typeof ContainerStats>;
-export const ContainerStatsRequest = message("ContainerStatsRequest", "Asks what a container uses.", {
-  containerId: optional(1, string, "Which."),
+export const ContainerStatsRequest = message("ContainerStatsRequest", "Requests the stats of a container.", {
+  containerId: optional(1, string, "Container ID."),
 });
-export const ContainerStatsResponse = message("ContainerStatsResponse", "What a container uses.", {
-  stats: optional(1, ContainerStats, "The figures."),
+export const ContainerStatsResponse = message("ContainerStatsResponse", "Response of ContainerStats.", {
+  stats: optional(1, ContainerStats, "Stats."),
 });
-export const ContainerStatsFilter = message("ContainerStatsFilter", "Which containers.", {
-  id: optional(1, string, "With this id."),
-  podSandboxId: optional(2, string, "In this sandbox."),
-  labelSelector: optional(3, map(string), "With all these labels."),
+export const ContainerStatsFilter = message("ContainerStatsFilter", "Filters containers.", {
+  id: optional(1, string, "ID."),
+  podSandboxId: optional(2, string, "Sandbox ID."),
+  labelSelector: optional(3, map(string), "Labels that must all match."),
 });
 export type ContainerStatsFilter = MessageOf<typeof ContainerStatsFilter>;
-export const ListContainerStatsRequest = message("ListContainerStatsRequest", "Asks what containers use.", {
-  filter: optional(1, ContainerStatsFilter, "Which."),
-});
-export const ListContainerStatsResponse = message("ListContainerStatsResponse", "What containers use.", {
-  stats: required(1, list(ContainerStats), "In no order."),
-});
+export const ListContainerStatsRequest = message(
+  "ListContainerStatsRequest",
+  "Lists the stats of containers.",
+  {
+    filter: optional(1, ContainerStatsFilter, "Filter."),
+  },
+);
+export const ListContainerStatsResponse = message(
+  "ListContainerStatsResponse",
+  "Response of ListContainerStats.",
+  {
+    stats: required(1, list(ContainerStats), "In no particular order."),
+  },
+);
 
-const NetworkInterfaceUsage = message("NetworkInterfaceUsage", "Traffic of an interface.", {
-  name: required(1, string, "Its name."),
-  rxBytes: optional(2, UInt64Value, "Bytes in."),
-  rxErrors: optional(3, UInt64Value, "Errors in."),
-  txBytes: optional(4, UInt64Value, "Bytes out."),
-  txErrors: optional(5, UInt64Value, "Errors out."),
+const NetworkInterfaceUsage = message("NetworkInterfaceUsage", "Usage of a network interface.", {
+  name: required(1, string, "Name."),
+  rxBytes: optional(2, UInt64Value, "Received bytes."),
+  rxErrors: optional(3, UInt64Value, "Receive errors."),
+  txBytes: optional(4, UInt64Value, "Transmitted bytes."),
+  txErrors: optional(5, UInt64Value, "Transmit errors."),
 });
-const NetworkUsage = message("NetworkUsage", "Traffic.", {
-  timestamp: required(1, nanoseconds, "When it was looked at."),
-  defaultInterface: optional(2, NetworkInterfaceUsage, "The main one."),
-  interfaces: required(3, list(NetworkInterfaceUsage), "The others."),
+const NetworkUsage = message("NetworkUsage", "Network usage.", {
+  timestamp: required(1, nanoseconds, "Time of measurement."),
+  defaultInterface: optional(2, NetworkInterfaceUsage, "Usage of the default interface."),
+  interfaces: required(3, list(NetworkInterfaceUsage), "Usage of the other interfaces."),
 });
-const ProcessUsage = message("ProcessUsage", "Processes.", {
-  timestamp: required(1, nanoseconds, "When it was looked at."),
-  processCount: optional(2, UInt64Value, "How many."),
+const ProcessUsage = message("ProcessUsage", "Process stats.", {
+  timestamp: required(1, nanoseconds, "Time of measurement."),
+  processCount: optional(2, UInt64Value, "Number of processes."),
 });
-const LinuxPodSandboxStats = message("LinuxPodSandboxStats", "What a sandbox uses on Linux.", {
-  cpu: optional(1, CpuUsage, "Processor time."),
-  memory: optional(2, MemoryUsage, "Memory."),
-  network: optional(3, NetworkUsage, "Traffic."),
-  process: optional(4, ProcessUsage, "Processes."),
-  containers: required(5, list(ContainerStats), "Each of its containers."),
+const LinuxPodSandboxStats = message("LinuxPodSandboxStats", "Linux stats of a sandbox.", {
+  cpu: optional(1, CpuUsage, "CPU usage."),
+  memory: optional(2, MemoryUsage, "Memory usage."),
+  network: optional(3, NetworkUsage, "Network usage."),
+  process: optional(4, ProcessUsage, "Process stats."),
+  containers: required(5, list(ContainerStats), "Stats of its containers."),
 });
-const PodSandboxAttributes = message("PodSandboxAttributes", "Which sandbox.", {
-  id: required(1, string, "Its id."),
-  metadata: optional(2, PodSandboxMetadata, "Its name."),
-  labels: required(3, map(string), "To find it by."),
-  annotations: required(4, map(string), "Kept with it."),
+const PodSandboxAttributes = message("PodSandboxAttributes", "Attributes of a sandbox.", {
+  id: required(1, string, "ID."),
+  metadata: optional(2, PodSandboxMetadata, "Metadata."),
+  labels: required(3, map(string), "Labels."),
+  annotations: required(4, map(string), "Annotations."),
 });
-export const PodSandboxStats = message("PodSandboxStats", "What a sandbox uses.", {
-  attributes: optional(1, PodSandboxAttributes, "Which."),
-  linux: optional(2, LinuxPodSandboxStats, "On Linux."),
+export const PodSandboxStats = message("PodSandboxStats", "Stats of a sandbox.", {
+  attributes: optional(1, PodSandboxAttributes, "Attributes."),
+  linux: optional(2, LinuxPodSandboxStats, "Linux stats."),
 });
 export type PodSandboxStats = MessageOf<typeof PodSandboxStats>;
-export const PodSandboxStatsRequest = message("PodSandboxStatsRequest", "Asks what a sandbox uses.", {
-  podSandboxId: optional(1, string, "Which."),
+export const PodSandboxStatsRequest = message("PodSandboxStatsRequest", "Requests the stats of a sandbox.", {
+  podSandboxId: optional(1, string, "Sandbox ID."),
 });
-export const PodSandboxStatsResponse = message("PodSandboxStatsResponse", "What a sandbox uses.", {
-  stats: optional(1, PodSandboxStats, "The figures."),
+export const PodSandboxStatsResponse = message("PodSandboxStatsResponse", "Response of PodSandboxStats.", {
+  stats: optional(1, PodSandboxStats, "Stats."),
 });
-export const PodSandboxStatsFilter = message("PodSandboxStatsFilter", "Which sandboxes.", {
-  id: optional(1, string, "With this id."),
-  labelSelector: optional(2, map(string), "With all these labels."),
+export const PodSandboxStatsFilter = message("PodSandboxStatsFilter", "Filters sandboxes.", {
+  id: optional(1, string, "ID."),
+  labelSelector: optional(2, map(string), "Labels that must all match."),
 });
 export type PodSandboxStatsFilter = MessageOf<typeof PodSandboxStatsFilter>;
-export const ListPodSandboxStatsRequest = message("ListPodSandboxStatsRequest", "Asks what sandboxes use.", {
-  filter: optional(1, PodSandboxStatsFilter, "Which."),
-});
-export const ListPodSandboxStatsResponse = message("ListPodSandboxStatsResponse", "What sandboxes use.", {
-  stats: required(1, list(PodSandboxStats), "In no order."),
-});
+export const ListPodSandboxStatsRequest = message(
+  "ListPodSandboxStatsRequest",
+  "Lists the stats of sandboxes.",
+  {
+    filter: optional(1, PodSandboxStatsFilter, "Filter."),
+  },
+);
+export const ListPodSandboxStatsResponse = message(
+  "ListPodSandboxStatsResponse",
+  "Response of ListPodSandboxStats.",
+  {
+    stats: required(1, list(PodSandboxStats), "In no particular order."),
+  },
+);
 
-const MetricDescriptor = message("MetricDescriptor", "A metric the runtime offers.", {
-  name: required(1, string, "Its name."),
-  help: required(2, string, "What it means."),
-  labelKeys: required(3, list(string), "The names of its labels."),
+const MetricDescriptor = message("MetricDescriptor", "Describes a metric of the runtime.", {
+  name: required(1, string, "Name."),
+  help: required(2, string, "Help text."),
+  labelKeys: required(3, list(string), "Label names."),
 });
 export type MetricDescriptor = MessageOf<typeof MetricDescriptor>;
 export const ListMetricDescriptorsRequest = message(
   "ListMetricDescriptorsRequest",
-  "Asks for the metrics there are.",
+  "Lists the metric descriptors.",
   {},
 );
 export const ListMetricDescriptorsResponse = message(
   "ListMetricDescriptorsResponse",
-  "The metrics there are.",
+  "Response of ListMetricDescriptors.",
   {
-    descriptors: required(1, list(MetricDescriptor), "In no order."),
+    descriptors: required(1, list(MetricDescriptor), "In no particular order."),
   },
 );
-const Metric = message("Metric", "One figure.", {
-  name: required(1, string, "Its name."),
-  timestamp: required(2, nanoseconds, "When it was looked at."),
-  metricType: requiredEnum(3, ["COUNTER", "GAUGE"], "Whether it only grows."),
-  labelValues: required(4, list(string), "The values of its labels, in the order of their names."),
-  value: optional(5, UInt64Value, "The figure."),
+const Metric = message("Metric", "A metric sample.", {
+  name: required(1, string, "Name."),
+  timestamp: required(2, nanoseconds, "Time of measurement."),
+  metricType: requiredEnum(3, ["COUNTER", "GAUGE"], "Metric type."),
+  labelValues: required(4, list(string), "Label values in the order of the label names."),
+  value: optional(5, UInt64Value, "Value."),
 });
-const ContainerMetrics = message("ContainerMetrics", "Figures of a container.", {
-  containerId: required(1, string, "Which."),
-  metrics: required(2, list(Metric), "The figures."),
+const ContainerMetrics = message("ContainerMetrics", "Metrics of a container.", {
+  containerId: required(1, string, "Container ID."),
+  metrics: required(2, list(Metric), "Metrics."),
 });
-const PodSandboxMetrics = message("PodSandboxMetrics", "Figures of a sandbox.", {
-  podSandboxId: required(1, string, "Which."),
-  metrics: required(2, list(Metric), "The figures."),
-  containerMetrics: required(3, list(ContainerMetrics), "Each of its containers."),
+const PodSandboxMetrics = message("PodSandboxMetrics", "Metrics of a sandbox.", {
+  podSandboxId: required(1, string, "Sandbox ID."),
+  metrics: required(2, list(Metric), "Metrics."),
+  containerMetrics: required(3, list(ContainerMetrics), "Metrics of its containers."),
 });
 export type PodSandboxMetrics = MessageOf<typeof PodSandboxMetrics>;
 export const ListPodSandboxMetricsRequest = message(
   "ListPodSandboxMetricsRequest",
-  "Asks for the figures of all sandboxes.",
+  "Lists the metrics of all sandboxes.",
   {},
 );
 export const ListPodSandboxMetricsResponse = message(
   "ListPodSandboxMetricsResponse",
-  "The figures of all sandboxes.",
+  "Response of ListPodSandboxMetrics.",
   {
-    podMetrics: required(1, list(PodSandboxMetrics), "In no order."),
+    podMetrics: required(1, list(PodSandboxMetrics), "In no particular order."),
   },
 );

@@ -6,18 +6,22 @@ import { procedureOf } from "../grpc-procedure.ts";
 
 const { message } = apiPackage({ package: "pluginregistration" });
 
-const InfoRequest = message("InfoRequest", "Who are you?", {});
-const PluginInfo = message("PluginInfo", "What a plug-in is.", {
-  type: required(1, string, "Its kind."),
-  name: required(2, string, "Its name."),
-  endpoint: required(3, string, "The socket that it serves; empty for this one."),
-  supportedVersions: required(4, list(string), "The versions that it speaks."),
+const InfoRequest = message("InfoRequest", "Requests the info of a plugin.", {});
+const PluginInfo = message("PluginInfo", "Describes a plugin.", {
+  type: required(1, string, "Plugin type."),
+  name: required(2, string, "Plugin name."),
+  endpoint: required(3, string, "Endpoint of the plugin; empty means this socket."),
+  supportedVersions: required(4, list(string), "Supported versions."),
 });
-const RegistrationStatus = message("RegistrationStatus", "What became of it.", {
-  pluginRegistered: optional(1, bool, "Whether it was taken."),
-  error: optional(2, string, "Why not."),
+const RegistrationStatus = message("RegistrationStatus", "Result of the registration.", {
+  pluginRegistered: optional(1, bool, "Whether the plugin was registered."),
+  error: optional(2, string, "Error message."),
 });
-const RegistrationStatusResponse = message("RegistrationStatusResponse", "Understood.", {});
+const RegistrationStatusResponse = message(
+  "RegistrationStatusResponse",
+  "Response to the registration status.",
+  {},
+);
 
 export type PluginInfo = MessageOf<typeof PluginInfo>;
 

@@ -95,7 +95,9 @@ async function tryPorts(ports: PortSettings, { clock, log, tls }: PortOptions): 
         handle: (call) => handlers.secure(call),
         now,
         onProblem: (error) =>
-          log.error("connection closed because of an internal error", { error: error.stack ?? error.message }),
+          log.error("connection closed because of an internal error", {
+            error: error.stack ?? error.message,
+          }),
       });
       open.push(secure);
     }

@@ -102,7 +102,9 @@ export function nodeShutdown(options: NodeShutdownOptions): NodeShutdown {
       await clock.sleep(reconnectMilliseconds, signal).catch(() => undefined);
       if (signal.aborted) return;
       logind = await follow(signal).catch((error: unknown) => {
-        log.warn("node shutdowns are not handled until logind can be reached", { error: (error as Error).message });
+        log.warn("node shutdowns are not handled until logind can be reached", {
+          error: (error as Error).message,
+        });
         return undefined;
       });
     }
