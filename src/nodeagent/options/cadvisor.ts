@@ -3,8 +3,8 @@
 import type { Dialect } from "#dialect";
 import { type OptionType, above, bool, duration, int, option, section, text } from "#options";
 
-const measuresItself = "the agent measures containers by itself";
-const keepsNothing = "figures are kept in memory only, and no database is written";
+const measuresItself = "the agent measures containers itself";
+const keepsNothing = "stats are kept in memory only and not written to a database";
 
 export const cadvisorSection = (dialect: Dialect) => {
   const agent = dialect.spelling.word("NodeAgent");
@@ -16,28 +16,37 @@ export const cadvisorSection = (dialect: Dialect) => {
     type: OptionType<T>,
     standard: NoInfer<T>,
     idle = measuresItself,
-  ) => option({ ...inherited, flag, type, default: standard, idle, unlisted: true, doc: "Of the original." });
-  return section("Figures of containers", [
+  ) =>
+    option({
+      ...inherited,
+      flag,
+      type,
+      default: standard,
+      idle,
+      unlisted: true,
+      doc: "Inherited from the original.",
+    });
+  return section("Container stats", [
     option({
       flag: "housekeeping-interval",
       type: duration,
       default: 10_000,
       check: above(0),
-      doc: "Figures of containers are never older than this; they are looked at when asked for, at most every two seconds.",
+      doc: "Maximum age of container stats; they are collected on request, at most every two seconds.",
     }),
     option({
       ...inherited,
       flag: "machine-id-file",
       type: text,
       default: "/etc/machine-id,/var/lib/dbus/machine-id",
-      doc: "Files with the id of the machine, the first that exists counts.",
+      doc: "Comma-separated files with the machine ID; the first that exists is used.",
     }),
     option({
       ...inherited,
       flag: "boot-id-file",
       type: text,
       default: "/proc/sys/kernel/random/boot_id",
-      doc: "Files with the id of this start of the machine, the first that exists counts.",
+      doc: "Comma-separated files with the boot ID; the first that exists is used.",
     }),
     unused("application-metrics-count-limit", int, 100),
     unused("container-hints", text, "/etc/cadvisor/container_hints.json"),

@@ -229,7 +229,7 @@ export const nodeagentChecks: readonly Check<NodeagentSettings>[] = [
         "needs the feature gate GracefulNodeShutdownBasedOnPodPriority",
       );
   }),
-  check("what is insecure is told", ({ tlsCipherSuites }, _blame, { warn }) => {
+  check("insecure cipher suites are reported", ({ tlsCipherSuites }, _blame, { warn }) => {
     for (const warning of cipherSuiteWarnings(tlsCipherSuites)) warn(`tlsCipherSuites: ${warning}`);
   }),
 ];

@@ -43,21 +43,21 @@ export const networkSection = (dialect: Dialect) => {
       type: listOf(ip),
       check: each(present),
       default: [],
-      doc: "Name servers of pods with dnsPolicy ClusterFirst. All must know the same names: which one is asked is not fixed.",
+      doc: "Name servers of pods with dnsPolicy ClusterFirst. All must resolve the same names: which one is queried is not fixed.",
     }),
     option({
       flag: "cluster-domain",
       ...moved("clusterDomain"),
       type: text,
       default: "",
-      doc: "Domain of the cluster, which containers search besides the host's.",
+      doc: "Domain of the cluster, which containers search in addition to the host's.",
     }),
     option({
       flag: "resolv-conf",
       ...moved("resolvConf"),
       type: text,
       default: "/etc/resolv.conf",
-      doc: "Resolver file that containers' resolver files start from; empty leaves out the host's name servers.",
+      doc: "Resolver file on which containers' resolver files are based; empty leaves out the host's name servers.",
     }),
     option({
       flag: "hairpin-mode",
@@ -74,7 +74,7 @@ export const networkSection = (dialect: Dialect) => {
       type: bool,
       default: true,
       idle: "rules of the packet filter are left to the network plug-in and the service proxy",
-      doc: "Keep the packet filter's helper rules in place.",
+      doc: "Keep the utility chains of iptables in place.",
     }),
     option({
       flag: "iptables-drop-bit",
@@ -101,7 +101,7 @@ export const networkSection = (dialect: Dialect) => {
       default: 50,
       check: atLeast(0),
       fromFlag: orElse(50),
-      doc: "Requests per second to the API server, events and heartbeats apart; 0 takes 50. In the file 0 is no limit.",
+      doc: "Requests per second to the API server, excluding events and heartbeats; 0 means 50. In the file 0 means unlimited.",
     }),
     option({
       flag: "orch-api-burst",
@@ -111,7 +111,7 @@ export const networkSection = (dialect: Dialect) => {
       default: 100,
       check: atLeast(0),
       fromFlag: orElse(100),
-      doc: "Requests at once to the API server; 0 takes 100.",
+      doc: "Burst of requests to the API server; 0 means 100.",
     }),
     option({
       flag: "orch-api-content-type",
@@ -119,7 +119,7 @@ export const networkSection = (dialect: Dialect) => {
       zeroIsUnset: true,
       type: oneOf(dialect.wire.protobufMediaType, "application/json"),
       default: dialect.wire.protobufMediaType,
-      doc: `Media type of the objects sent to the API server: ${dialect.wire.protobufMediaType} or application/json. Answers come in JSON.`,
+      doc: `Media type of the objects sent to the API server: ${dialect.wire.protobufMediaType} or application/json. Responses are in JSON.`,
     }),
     option({
       flag: "event-qps",
@@ -128,7 +128,7 @@ export const networkSection = (dialect: Dialect) => {
       default: 50,
       check: atLeast(0),
       fromFlag: orElse(50),
-      doc: "Events per second; 0 takes 50. In the file 0 is no limit.",
+      doc: "Events per second; 0 means 50. In the file 0 means unlimited.",
     }),
     option({
       flag: "event-burst",
@@ -138,7 +138,7 @@ export const networkSection = (dialect: Dialect) => {
       default: 100,
       check: atLeast(0),
       fromFlag: orElse(100),
-      doc: "Events at once, within --event-qps; 0 takes 100.",
+      doc: "Burst of events, within --event-qps; 0 means 100.",
     }),
     option({
       flag: "registry-qps",
@@ -146,7 +146,7 @@ export const networkSection = (dialect: Dialect) => {
       type: int32,
       default: 5,
       check: atLeast(0),
-      doc: "Image pulls per second; 0 is no limit.",
+      doc: "Image pulls per second; 0 means unlimited.",
     }),
     option({
       flag: "registry-burst",
@@ -155,7 +155,7 @@ export const networkSection = (dialect: Dialect) => {
       type: int32,
       default: 10,
       check: atLeast(0),
-      doc: "Image pulls at once, if --registry-qps sets a limit.",
+      doc: "Burst of image pulls, if --registry-qps sets a limit.",
     }),
     option({
       flag: "serialize-image-pulls",
@@ -169,7 +169,7 @@ export const networkSection = (dialect: Dialect) => {
       type: maybe(int32),
       default: undefined,
       check: (value) => (value !== undefined && value < 1 ? "must be above 0" : undefined),
-      doc: "Images pulled at the same time; no limit when not set. Not together with serializeImagePulls.",
+      doc: "Maximum number of parallel image pulls; unlimited if not set. Not together with serializeImagePulls.",
     }),
     option({
       flag: "max-open-files",
@@ -178,7 +178,7 @@ export const networkSection = (dialect: Dialect) => {
       type: int,
       default: 1_000_000,
       check: atLeast(0),
-      doc: "Files the agent may have open.",
+      doc: "Maximum number of files the agent may have open.",
     }),
     option({
       flag: "node-status-update-frequency",
@@ -187,7 +187,7 @@ export const networkSection = (dialect: Dialect) => {
       type: duration,
       default: 10_000,
       check: above(0),
-      doc: "How often the node's status is worked out. Must go together with the grace period of the node controller.",
+      doc: "How often the node status is computed. Must match the grace period of the node controller.",
     }),
     fileOption({
       config: "nodeStatusReportFrequency",
@@ -199,7 +199,7 @@ export const networkSection = (dialect: Dialect) => {
         look.isSet("nodeStatusUpdateFrequency")
           ? { value: look.value("nodeStatusUpdateFrequency") as number, from: "nodeStatusUpdateFrequency" }
           : undefined,
-      doc: "How often an unchanged status is posted all the same. Follows nodeStatusUpdateFrequency when only that is set.",
+      doc: "How often an unchanged node status is posted. Follows nodeStatusUpdateFrequency if only that is set.",
     }),
     fileOption({
       config: "nodeLeaseDurationSeconds",
@@ -207,7 +207,7 @@ export const networkSection = (dialect: Dialect) => {
       type: int32,
       default: 40,
       check: above(0),
-      doc: "Seconds that the node's lease is good for; it is renewed every 10 s.",
+      doc: "Duration of the node lease in seconds; it is renewed every 10 s.",
     }),
     option({
       flag: "node-status-max-images",
@@ -215,7 +215,7 @@ export const networkSection = (dialect: Dialect) => {
       type: int32,
       default: 50,
       check: atLeast(-1),
-      doc: "Images named in the node's status; -1 is all, 0 none.",
+      doc: "Maximum number of images in the node status; -1 means all, 0 none.",
     }),
     option({
       flag: "allowed-unsafe-sysctls",
@@ -239,7 +239,7 @@ export const shutdownSection = () =>
       default: 0,
       check: wholeSeconds,
       gate: "GracefulNodeShutdown",
-      doc: "How long the node's shutdown is held up for pods to end.",
+      doc: "How long a node shutdown is delayed for pods to terminate.",
     }),
     fileOption({
       config: "shutdownGracePeriodCriticalPods",
@@ -247,13 +247,13 @@ export const shutdownSection = () =>
       default: 0,
       check: wholeSeconds,
       gate: "GracefulNodeShutdown",
-      doc: "The last part of that time, kept for critical pods; less than the whole.",
+      doc: "The last part of that time, reserved for critical pods; at most the whole.",
     }),
     fileOption({
       config: "shutdownGracePeriodByPodPriority",
       type: priorityGraces,
       default: [],
       gate: "GracefulNodeShutdown",
-      doc: "Grace per priority, each from its value up to the next; instead of the two settings above.",
+      doc: "Grace period per priority, each valid up to the next priority; replaces the two settings above.",
     }),
   ]);

@@ -13,31 +13,31 @@ export const identitySection = (dialect: Dialect) =>
       flag: "config",
       type: file,
       default: "",
-      doc: "Configuration file, absolute or relative to the working directory. Without it built-in defaults apply, some of which differ from a file's. Flags win over the file.",
+      doc: "Configuration file, absolute or relative to the working directory. Without it built-in defaults apply, some of which differ from those of a file. Flags override the file.",
     }),
     option({
       flag: "config-dir",
       type: directory,
       default: "",
-      doc: "Directory of further configuration files (*.conf, *.yaml, *.json), read in the order of their names over the one of --config.",
+      doc: "Directory of additional configuration files (*.conf, *.yaml, *.json), applied over --config in the order of their names.",
     }),
     option({
       flag: "write-config-to",
       type: text,
       default: "",
-      doc: "Write the settled configuration to this file (JSON if it ends in .json, else YAML; - is standard output) and quit.",
+      doc: "Write the effective configuration to this file (JSON if it ends in .json, else YAML; - is standard output) and exit.",
     }),
     option({
       flag: "orchconfig",
       type: file,
       default: "",
-      doc: "Client configuration for reaching the API server. Without it the agent runs standalone.",
+      doc: "Client configuration for the API server. Without it the agent runs standalone.",
     }),
     option({
       flag: "bootstrap-orchconfig",
       type: file,
       default: "",
-      doc: `Client configuration that is used to ask for a client certificate when the file of --orchconfig does not exist. Then one that refers to the new certificate is written there; certificate and key are kept in --cert-dir.`,
+      doc: `Client configuration used to request a client certificate if the file of --orchconfig does not exist. A configuration that refers to the new certificate is then written there; certificate and key are kept in --cert-dir.`,
     }),
     option({
       flag: "hostname-override",
@@ -69,7 +69,7 @@ export const identitySection = (dialect: Dialect) =>
       type: bool,
       default: true,
       deprecated: inFile("registerNode", dialect),
-      doc: "Register with the API server. Of no concern without --orchconfig.",
+      doc: "Register with the API server. No effect without --orchconfig.",
     }),
     option({
       flag: "register-schedulable",
@@ -92,7 +92,7 @@ export const identitySection = (dialect: Dialect) =>
       type: text,
       default: "",
       deprecated: inFile("providerID", dialect),
-      doc: "The node's identity in a database of machines, such as a cloud provider's.",
+      doc: "ID of the node in a database of machines, such as a cloud provider's.",
     }),
     option({
       flag: "cloud-provider",
@@ -139,7 +139,7 @@ export const identitySection = (dialect: Dialect) =>
       flag: "root-dir",
       type: directory,
       default: dialect.paths.agentRoot,
-      doc: "Directory of the agent's files, volumes among them.",
+      doc: "Directory of the agent's files, including volumes.",
     }),
     option({
       flag: "cert-dir",
@@ -157,7 +157,7 @@ export const identitySection = (dialect: Dialect) =>
       flag: "exit-on-lock-contention",
       type: bool,
       default: false,
-      doc: "Quit when another process wants the lock file.",
+      doc: "Exit when another process contends for the lock file.",
     }),
     option({
       flag: "runonce",
@@ -165,14 +165,14 @@ export const identitySection = (dialect: Dialect) =>
       type: bool,
       default: false,
       deprecated: inFile("runOnce", dialect),
-      doc: "Start the pods of local files and URLs, then quit. Not together with --enable-server.",
+      doc: "Start the pods of local files and URLs, then exit. Not together with --enable-server.",
     }),
     option({
       flag: "pod-infra-container-image",
       type: text,
       default: pauseImage,
       deprecated: "it will be removed in 1.27; the runtime knows its own image",
-      doc: "Image that image collection spares.",
+      doc: "Image excluded from image garbage collection.",
     }),
   ]);
 

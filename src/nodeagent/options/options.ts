@@ -48,7 +48,7 @@ function fileKinds(dialect: Dialect): { apiVersion: string; kind: string }[] {
 
 export const nodeagentOptions = (dialect: Dialect): OptionSet<NodeagentOption> => ({
   program: "nodeagent",
-  summary: "The node agent: runs the pods of one node and keeps them as the cluster wants them.",
+  summary: "The node agent: runs the pods of one node and reconciles them with their specs.",
   dialect,
   sections: sections(dialect),
   checks: nodeagentChecks,

@@ -36,14 +36,14 @@ export const podsSection = (dialect: Dialect) => {
       ...moved("staticPodURL"),
       type: url("http", "https"),
       default: "",
-      doc: "URL of further pods.",
+      doc: "URL of additional static pods.",
     }),
     option({
       flag: "manifest-url-header",
       ...moved("staticPodURLHeader"),
       type: headers,
       default: {},
-      doc: "Headers for that URL, as <name>:<value>,…; headers of one name are sent in their order. May be repeated.",
+      doc: "Headers for that URL, as <name>:<value>,…; headers with the same name are sent in order. May be repeated.",
     }),
     option({
       flag: "file-check-frequency",
@@ -52,7 +52,7 @@ export const podsSection = (dialect: Dialect) => {
       type: duration,
       default: 20_000,
       check: above(0),
-      doc: "How often static pod files are looked at.",
+      doc: "How often static pod files are checked.",
     }),
     option({
       flag: "http-check-frequency",
@@ -61,7 +61,7 @@ export const podsSection = (dialect: Dialect) => {
       type: duration,
       default: 20_000,
       check: above(0),
-      doc: "How often the URL is asked.",
+      doc: "How often the URL is fetched.",
     }),
     option({
       flag: "sync-frequency",
@@ -70,7 +70,7 @@ export const podsSection = (dialect: Dialect) => {
       type: duration,
       default: 60_000,
       check: above(0),
-      doc: "Longest time between two comparisons of what runs with what should.",
+      doc: "Maximum time between two syncs of a pod with its spec.",
     }),
     option({
       flag: "max-pods",
@@ -79,7 +79,7 @@ export const podsSection = (dialect: Dialect) => {
       type: int32,
       default: 110,
       check: atLeast(0),
-      doc: "Pods that may run on this node.",
+      doc: "Maximum number of pods on this node.",
     }),
     option({
       flag: "pods-per-core",
@@ -87,7 +87,7 @@ export const podsSection = (dialect: Dialect) => {
       type: int32,
       default: 0,
       check: atLeast(0),
-      doc: "Pods per core, never more than --max-pods in all; 0 is no limit.",
+      doc: "Maximum number of pods per core, within --max-pods in total; 0 means unlimited.",
     }),
     option({
       flag: "pod-max-pids",
@@ -95,14 +95,14 @@ export const podsSection = (dialect: Dialect) => {
       type: int,
       default: -1,
       check: (value) => (value === 0 ? "must be -1 or above 0" : undefined),
-      doc: "Processes per pod; -1 is what the node has to give.",
+      doc: "Maximum number of processes per pod; -1 means the node's allocatable number.",
     }),
     option({
       flag: "pod-cidr",
       ...moved("podCIDR"),
       type: cidr,
       default: "",
-      doc: "Address range of pods, standalone only; otherwise the cluster gives it. Of an IPv6 range at most 65536 addresses are used.",
+      doc: "Address range of pods, in standalone mode only; otherwise the cluster assigns it. At most 65536 addresses of an IPv6 range are used.",
     }),
     option({
       flag: "container-runtime-endpoint",
@@ -123,14 +123,14 @@ export const podsSection = (dialect: Dialect) => {
         look.isSet("containerRuntimeEndpoint")
           ? { value: look.value("containerRuntimeEndpoint") as string, from: "--container-runtime-endpoint" }
           : undefined,
-      doc: "Experimental. Address of the image service, when it is not the container runtime's.",
+      doc: "Experimental. Address of the image service, if it differs from the container runtime's.",
     }),
     option({
       flag: "runtime-cgroups",
       type: text,
       default: "",
       check: absoluteCgroup,
-      doc: "Absolute name of the cgroup that the container runtime runs in; what it uses is told in the node's statistics.",
+      doc: "Absolute name of the cgroup of the container runtime; its usage is reported in the node's stats.",
     }),
     option({
       flag: "runtime-request-timeout",
@@ -139,7 +139,7 @@ export const podsSection = (dialect: Dialect) => {
       type: duration,
       default: 120_000,
       check: above(0),
-      doc: "Timeout of calls to the runtime, except pull, logs, exec and attach. A call that takes longer is cancelled and tried again.",
+      doc: "Timeout of calls to the runtime, except pull, logs, exec and attach. A call that takes longer is cancelled and retried.",
     }),
     fileOption({
       config: "crashLoopBackOff.maxContainerRestartPeriod",
@@ -147,14 +147,14 @@ export const podsSection = (dialect: Dialect) => {
       default: undefined,
       check: (value) =>
         value === undefined ? undefined : between(1000, 300_000)(value) && "must be from 1s to 5m",
-      doc: "Longest pause before a container that keeps failing is started again, from 1s to 5m; 5m when not set. From a later release.",
+      doc: "Maximum backoff of a container that keeps failing, from 1s to 5m; 5m if not set. From a later release.",
     }),
     fileOption({
       config: "configMapAndSecretChangeDetectionStrategy",
       zeroIsUnset: true,
       type: oneOf("Get", "Cache", "Watch"),
       default: "Watch",
-      doc: "How the agent learns of changed config maps and secrets: Get asks each time, Cache keeps answers for a while, Watch watches.",
+      doc: "How changes of config maps and secrets are detected: Get requests them each time, Cache caches them for a while, Watch watches them.",
     }),
   ]);
 };

@@ -40,21 +40,21 @@ export const resourcesSection = (dialect: Dialect) => {
       zeroIsUnset: true,
       type: oneOf("cgroupfs", "systemd"),
       default: "cgroupfs",
-      doc: "Who manages cgroups: cgroupfs or systemd.",
+      doc: "Cgroup driver: cgroupfs or systemd.",
     }),
     option({
       flag: "cgroup-root",
       ...moved("cgroupRoot"),
       type: text,
       default: "",
-      doc: "Root cgroup of pods, as well as the runtime can do it; empty is the runtime's own.",
+      doc: "Root cgroup of pods, on a best-effort basis; empty means the runtime's default.",
     }),
     option({
       flag: "cgroups-per-qos",
       ...moved("cgroupsPerQOS"),
       type: bool,
       default: true,
-      doc: "Make a cgroup per quality-of-service class and per pod.",
+      doc: "Create a cgroup per QoS class and per pod.",
     }),
     option({
       flag: "nodeagent-cgroups",
@@ -70,7 +70,7 @@ export const resourcesSection = (dialect: Dialect) => {
       type: text,
       default: "",
       check: absoluteCgroup,
-      doc: "Absolute name of a cgroup for processes, other than the kernel's, that are in none; needs --cgroup-root. Undone only by a reboot.",
+      doc: "Absolute name of a cgroup for processes, except the kernel's, that are in none; needs --cgroup-root. Undone only by a reboot.",
     }),
     option({
       flag: "cpu-cfs-quota",
@@ -116,7 +116,7 @@ export const resourcesSection = (dialect: Dialect) => {
         look.isSet("nodeStatusUpdateFrequency")
           ? { value: look.value("nodeStatusUpdateFrequency") as number, from: "nodeStatusUpdateFrequency" }
           : undefined,
-      doc: "Alpha. How often the CPU manager compares what is with what should be. Follows --node-status-update-frequency when only that is set.",
+      doc: "Alpha. Reconcile period of the CPU manager. Follows --node-status-update-frequency if only that is set.",
     }),
     option({
       flag: "memory-manager-policy",
@@ -150,7 +150,7 @@ export const resourcesSection = (dialect: Dialect) => {
       zeroIsUnset: true,
       type: oneOf("container", "pod"),
       default: "container",
-      doc: "What the topology manager places together: each container, or the pod.",
+      doc: "Scope of the topology manager: align each container, or the whole pod.",
     }),
     option({
       flag: "qos-reserved",
@@ -158,14 +158,14 @@ export const resourcesSection = (dialect: Dialect) => {
       type: qosShares,
       default: {},
       gate: "QOSReserved",
-      doc: "Alpha. Share of a resource kept for guaranteed pods, as memory=<percentage>; only memory.",
+      doc: "Alpha. Share of a resource reserved for guaranteed pods, as memory=<percentage>; only memory.",
     }),
     option({
       flag: "reserved-cpus",
       ...moved("reservedSystemCPUs"),
       type: cpuSet,
       default: "",
-      doc: "CPUs, or ranges of them, kept for the system and the cluster. Wins over the CPU amounts of the reservations; not together with their cgroups.",
+      doc: "CPUs, or ranges of them, reserved for the system and the cluster. Overrides the CPU amounts of the reservations; not together with their cgroups.",
     }),
     option({
       flag: "reserved-memory",
@@ -179,35 +179,35 @@ export const resourcesSection = (dialect: Dialect) => {
       ...moved("orchReserved"),
       type: reservation,
       default: {},
-      doc: "Amounts kept for the cluster's components, as <resource>=<quantity>,… of cpu, memory, ephemeral-storage and pid.",
+      doc: "Amounts reserved for the cluster's components, as <resource>=<quantity>,… of cpu, memory, ephemeral-storage and pid.",
     }),
     option({
       flag: "system-reserved",
       ...moved("systemReserved"),
       type: reservation,
       default: {},
-      doc: "Amounts kept for everything else on the host, as <resource>=<quantity>,… of cpu, memory, ephemeral-storage and pid.",
+      doc: "Amounts reserved for everything else on the host, as <resource>=<quantity>,… of cpu, memory, ephemeral-storage and pid.",
     }),
     option({
       flag: "orch-reserved-cgroup",
       ...moved("orchReservedCgroup"),
       type: text,
       default: "",
-      doc: "Top cgroup that --orch-reserved is enforced on.",
+      doc: "Top-level cgroup on which --orch-reserved is enforced.",
     }),
     option({
       flag: "system-reserved-cgroup",
       ...moved("systemReservedCgroup"),
       type: text,
       default: "",
-      doc: "Top cgroup that --system-reserved is enforced on.",
+      doc: "Top-level cgroup on which --system-reserved is enforced.",
     }),
     option({
       flag: "enforce-node-allocatable",
       ...moved("enforceNodeAllocatable"),
       type: listOf(wordIn(dialect, "none", "pods", "system-reserved", "orch-reserved")),
       default: ["pods"],
-      doc: "What is held to its share: none, pods, system-reserved, orch-reserved. The last two need their cgroup; none stands alone.",
+      doc: "Reservations to enforce: none, pods, system-reserved, orch-reserved. The last two need their cgroup; none excludes the others.",
     }),
     option({
       flag: "oom-score-adj",
@@ -215,14 +215,14 @@ export const resourcesSection = (dialect: Dialect) => {
       type: int32,
       default: -999,
       check: between(-1000, 1000),
-      doc: "How readily the kernel kills the agent when memory runs out, from -1000 to 1000.",
+      doc: "OOM score adjustment of the agent, from -1000 to 1000.",
     }),
     option({
       flag: "protect-kernel-defaults",
       ...moved("protectKernelDefaults"),
       type: bool,
       default: false,
-      doc: "Fail when kernel settings differ from what the agent needs, instead of setting them.",
+      doc: "Fail if kernel settings differ from what the agent needs, instead of changing them.",
     }),
     option({
       flag: "fail-swap-on",
@@ -243,14 +243,14 @@ export const resourcesSection = (dialect: Dialect) => {
       type: float,
       default: 0.9,
       check: (value) => (value <= 0 || value > 1 ? "must be above 0 and at most 1" : undefined),
-      doc: "Factor on a memory limit from which on its use is throttled; of use with the feature gate MemoryQoS.",
+      doc: "Fraction of a memory limit above which usage is throttled; needs the feature gate MemoryQoS.",
     }),
     option({
       flag: "local-storage-capacity-isolation",
       ...moved("localStorageCapacityIsolation"),
       type: bool,
       default: true,
-      doc: "Account for local ephemeral storage. When off, pods may not ask for it nor bound an emptyDir.",
+      doc: "Account for local ephemeral storage. If off, pods may neither request it nor limit an emptyDir.",
     }),
     option({
       flag: "enable-controller-attach-detach",
@@ -265,7 +265,7 @@ export const resourcesSection = (dialect: Dialect) => {
       zeroIsUnset: true,
       type: directory,
       default: dialect.paths.agentVolumePlugins,
-      doc: "Directory of third-party volume plug-ins.",
+      doc: "Directory of third-party volume plugins.",
     }),
     option({
       flag: "volume-stats-agg-period",
@@ -273,7 +273,7 @@ export const resourcesSection = (dialect: Dialect) => {
       zeroIsUnset: true,
       type: duration,
       default: 60_000,
-      doc: "How often the disk use of volumes is worked out; 0 is never.",
+      doc: "How often the disk usage of volumes is computed; 0 means never.",
     }),
     option({
       flag: "experimental-mounter-path",
@@ -295,7 +295,7 @@ export const resourcesSection = (dialect: Dialect) => {
       type: bool,
       default: false,
       gate: "SeccompDefault",
-      doc: "Beta. Use the runtime's default seccomp profile for containers that name none.",
+      doc: "Beta. Use the runtime's default seccomp profile for containers without one.",
     }),
     option({
       flag: "container-log-max-files",
@@ -303,7 +303,7 @@ export const resourcesSection = (dialect: Dialect) => {
       type: int32,
       default: 5,
       check: atLeast(2),
-      doc: "Log files kept per container, at least 2.",
+      doc: "Maximum number of log files per container, at least 2.",
     }),
     option({
       flag: "container-log-max-size",
@@ -311,7 +311,7 @@ export const resourcesSection = (dialect: Dialect) => {
       zeroIsUnset: true,
       type: quantity,
       default: "10Mi",
-      doc: "Size of a log file before it is rotated.",
+      doc: "Maximum size of a log file before it is rotated.",
     }),
   ]);
 };

@@ -28,7 +28,7 @@ export const servingSection = (dialect: Dialect) => {
       zeroIsUnset: true,
       type: ip,
       default: "0.0.0.0",
-      doc: "Address to serve on; 0.0.0.0 or :: is all interfaces and families.",
+      doc: "Address to serve on; 0.0.0.0 or :: means all interfaces and families.",
     }),
     option({
       flag: "port",
@@ -43,7 +43,7 @@ export const servingSection = (dialect: Dialect) => {
       ...moved("enableServer"),
       type: bool,
       default: true,
-      doc: "Serve at all. The read-only port has its own setting.",
+      doc: "Enable the agent's server. The read-only port has a separate setting.",
     }),
     option({
       flag: "read-only-port",
@@ -52,7 +52,7 @@ export const servingSection = (dialect: Dialect) => {
       default: 0,
       legacyDefault: 10255,
       check: between(0, 65535),
-      doc: "Port that serves reads without authentication; 0 is none.",
+      doc: "Port that serves reads without authentication; 0 disables it.",
     }),
     option({
       flag: "healthz-bind-address",
@@ -68,21 +68,21 @@ export const servingSection = (dialect: Dialect) => {
       type: int32,
       default: 10248,
       check: between(0, 65535),
-      doc: "Port of the local health endpoint; 0 is none.",
+      doc: "Port of the local health endpoint; 0 disables it.",
     }),
     option({
       flag: "enable-debugging-handlers",
       ...moved("enableDebuggingHandlers"),
       type: bool,
       default: true,
-      doc: "Serve logs and the running of commands in containers: exec, attach, port-forward.",
+      doc: "Serve container logs and commands in containers: exec, attach, port-forward.",
     }),
     option({
       flag: "contention-profiling",
       ...moved("enableContentionProfiling"),
       type: bool,
       default: false,
-      doc: "Record delays of the event loop too, when the debugging and profiling handlers are on: /debug/pprof/block.",
+      doc: "Also record event loop delays if the debugging and profiling handlers are enabled: /debug/pprof/block.",
     }),
     fileOption({
       config: "enableSystemLogHandler",
@@ -95,7 +95,7 @@ export const servingSection = (dialect: Dialect) => {
       type: bool,
       default: false,
       gate: "NodeLogQuery",
-      doc: "Answer queries on the host's logs; needs enableSystemLogHandler.",
+      doc: "Serve queries of the host's logs; needs enableSystemLogHandler.",
     }),
     fileOption({
       config: "enableProfilingHandler",
@@ -115,7 +115,7 @@ export const servingSection = (dialect: Dialect) => {
       type: file,
       default: "",
       readable: true,
-      doc: "Certificate for HTTPS, intermediates after it. Without it and its key a self-signed pair for the public address is made and kept in --cert-dir.",
+      doc: "Certificate for HTTPS, followed by intermediates. Without it and its key a self-signed pair for the public address is created and kept in --cert-dir.",
     }),
     option({
       flag: "tls-private-key-file",
@@ -130,7 +130,7 @@ export const servingSection = (dialect: Dialect) => {
       ...moved("tlsMinVersion"),
       type: tlsVersion,
       default: "",
-      doc: "Oldest TLS version to accept: VersionTLS10, VersionTLS11, VersionTLS12 or VersionTLS13.",
+      doc: "Minimum TLS version: VersionTLS10, VersionTLS11, VersionTLS12 or VersionTLS13.",
     }),
     option({
       flag: "tls-cipher-suites",
@@ -138,14 +138,14 @@ export const servingSection = (dialect: Dialect) => {
       type: listOf(oneOf(...cipherSuiteNames)),
       default: [],
       defaultText: "the runtime's own choice",
-      doc: "Cipher suites that may be used. Those of TLS 1.3 are always on.",
+      doc: "Allowed cipher suites. Those of TLS 1.3 are always on.",
     }),
     option({
       flag: "rotate-certificates",
       ...moved("rotateCertificates"),
       type: bool,
       default: false,
-      doc: "Ask for a new client certificate before the old one expires.",
+      doc: "Request a new client certificate before the old one expires.",
     }),
     option({
       flag: "rotate-server-certificates",
@@ -153,7 +153,7 @@ export const servingSection = (dialect: Dialect) => {
       type: bool,
       default: false,
       gate: "RotateNodeAgentServerCertificate",
-      doc: "Beta. Ask for the serving certificate, and a new one before it expires, instead of signing it oneself. Someone must approve the requests.",
+      doc: "Beta. Request the serving certificate, and a new one before it expires, instead of self-signing it. The requests must be approved.",
     }),
     option({
       flag: "streaming-connection-idle-timeout",
@@ -162,7 +162,7 @@ export const servingSection = (dialect: Dialect) => {
       type: duration,
       default: 14_400_000,
       check: notNegative,
-      doc: "How long a streaming connection may be idle; 0 is no limit. None lasts longer than 4 hours.",
+      doc: "Idle timeout of streaming connections; 0 means unlimited. None lasts longer than 4 hours.",
     }),
   ]);
 };
@@ -176,7 +176,7 @@ export const authenticationSection = (dialect: Dialect) => {
       type: bool,
       default: false,
       legacyDefault: true,
-      doc: "Let requests in that no method rejects or recognizes, as user system:anonymous of group system:unauthenticated.",
+      doc: "Allow requests that no authentication method rejects or recognizes, as user system:anonymous of group system:unauthenticated.",
     }),
     option({
       flag: "client-ca-file",
@@ -184,7 +184,7 @@ export const authenticationSection = (dialect: Dialect) => {
       type: file,
       default: "",
       readable: true,
-      doc: "Certificate authorities of clients: the user is the certificate's CommonName, the groups are its Organizations.",
+      doc: "CAs of client certificates: the user is the certificate's CommonName, the groups are its Organizations.",
     }),
     option({
       flag: "authentication-token-webhook",
@@ -192,7 +192,7 @@ export const authenticationSection = (dialect: Dialect) => {
       type: bool,
       default: true,
       legacyDefault: false,
-      doc: "Ask the API server's TokenReview about bearer tokens.",
+      doc: "Authenticate bearer tokens by the API server's TokenReview.",
     }),
     option({
       flag: "authentication-token-webhook-cache-ttl",
@@ -201,7 +201,7 @@ export const authenticationSection = (dialect: Dialect) => {
       type: duration,
       default: 120_000,
       check: notNegative,
-      doc: "How long its answers are kept.",
+      doc: "How long token reviews are cached.",
     }),
     option({
       flag: "authorization-mode",
@@ -210,7 +210,7 @@ export const authenticationSection = (dialect: Dialect) => {
       type: oneOf("AlwaysAllow", "Webhook"),
       default: "Webhook",
       legacyDefault: "AlwaysAllow",
-      doc: "AlwaysAllow, or Webhook, which asks the API server's SubjectAccessReview.",
+      doc: "AlwaysAllow, or Webhook, which uses the API server's SubjectAccessReview.",
     }),
     option({
       flag: "authorization-webhook-cache-authorized-ttl",
@@ -219,7 +219,7 @@ export const authenticationSection = (dialect: Dialect) => {
       type: duration,
       default: 300_000,
       check: notNegative,
-      doc: "How long its answer 'authorized' is kept.",
+      doc: "How long reviews that authorize are cached.",
     }),
     option({
       flag: "authorization-webhook-cache-unauthorized-ttl",
@@ -228,7 +228,7 @@ export const authenticationSection = (dialect: Dialect) => {
       type: duration,
       default: 30_000,
       check: notNegative,
-      doc: "How long its answer 'unauthorized' is kept.",
+      doc: "How long reviews that deny are cached.",
     }),
   ]);
 };
