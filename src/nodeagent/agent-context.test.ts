@@ -9,12 +9,12 @@ const cases: [given: number | undefined, first: number, longest: number][] = [
   [2000, 2000, 2000],
 ];
 for (const [given, first, longest] of cases)
-  test(`with a longest pause of ${given ?? "no"} milliseconds restarts wait from ${first} to ${longest}`, () => {
+  test(`with a maximum delay of ${given ?? "no"} milliseconds restarts back off from ${first} to ${longest}`, () => {
     const { firstMilliseconds, longestMilliseconds } = restartBackOff(virtualClock(), given);
     assert.deepEqual([firstMilliseconds, longestMilliseconds], [first, longest]);
   });
 
-test("slow sandboxes are begun by the dozen, quick ones three at a time on two processors", async () => {
+test("slow sandboxes are created by the dozen, quick ones three at a time on two processors", async () => {
   const clock = virtualClock();
   const limit = sandboxLimiter(clock, 2);
   const made = async (milliseconds: number): Promise<{ most: number; begunAfter: number }> => {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { silentLog, virtualClock } from "#base";
 import { agentLifecycle } from "./agent-lifecycle.ts";
 
-test("parts stop in the opposite order, resources after what runs in the background", async () => {
+test("parts stop in reverse order, resources after background tasks", async () => {
   const clock = virtualClock();
   const lifecycle = agentLifecycle({ clock, log: silentLog });
   const done: string[] = [];
@@ -24,7 +24,7 @@ test("parts stop in the opposite order, resources after what runs in the backgro
   assert.ok(lifecycle.signal.aborted);
 });
 
-test("what does not end is not waited for without limit", async () => {
+test("a stop waits for a hanging task only for a limited time", async () => {
   const clock = virtualClock();
   const lifecycle = agentLifecycle({ clock, log: silentLog });
   let isClosed = false;

@@ -27,7 +27,7 @@ test("memory cannot be reserved on a NUMA node that the machine does not have", 
   assert.throws(() => reservedMemoryOf({ reservedMemory }, new Set([0, 1])), /NUMA node 2, which/);
 });
 
-test("the static CPU policy reserves the CPUs that are named, or as many as the reservations need", () => {
+test("the static CPU policy reserves the named CPUs, or as many as the reservations need", () => {
   const fixed = { ...none, cpuManagerPolicy: "static" } as const;
   assert.deepEqual(cpuFrom({ ...fixed, reservedCpus: "0,2" }, all)?.reserved, new Set([0, 2]));
   const amounts = { orchReserved: { cpu: "600m" }, systemReserved: { cpu: "600m" } };
@@ -35,7 +35,7 @@ test("the static CPU policy reserves the CPUs that are named, or as many as the 
   assert.throws(() => cpuFrom(fixed, all), /needs CPUs that are reserved/);
 });
 
-test("the policy none takes no options, and options need their gate", () => {
+test("the CPU policy none takes no options, and options need their feature gate", () => {
   const given = { cpuManagerPolicyOptions: { "align-by-socket": "true" } };
   assert.throws(() => cpuFrom({ ...none, ...given }, all), /takes no options/);
   const fixed = { ...none, ...given, cpuManagerPolicy: "static", reservedCpus: "0" } as const;

@@ -16,8 +16,8 @@ import { nodeagentOptions } from "./options/options.ts";
 const dialect = dialects.orch;
 const binary = dialect.wire.protobufMediaType;
 const forms: [name: string, flags: string[], sent: string][] = [
-  ["in binary form, unless told otherwise", [], binary],
-  ["in JSON, if told so", ["--orch-api-content-type=application/json"], "application/json"],
+  ["in binary form by default", [], binary],
+  ["in JSON if configured", ["--orch-api-content-type=application/json"], "application/json"],
 ];
 for (const [name, flags, sent] of forms) {
   test(`the agent sends objects ${name}`, async (t) => {

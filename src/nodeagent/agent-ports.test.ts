@@ -11,7 +11,7 @@ import { settle } from "#options";
 import { startAgent } from "./agent.ts";
 import { nodeagentOptions } from "./options/options.ts";
 
-test("an agent whose port is taken ends before it touches anything", async (t) => {
+test("an agent whose port is in use fails to start before it changes anything", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "orch-ports-"));
   const other = createServer();
   await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));

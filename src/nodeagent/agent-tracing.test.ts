@@ -23,7 +23,7 @@ function begin(samplingRatePerMillion: number) {
 }
 const call = { method: "GET", path: "/pods", protocol: "1.1", headers: {} } as unknown as Call;
 
-test("calls to the runtime belong to the sync of their pod, or stand alone", async () => {
+test("runtime calls are child spans of the pod sync that makes them, or root spans", async () => {
   const { tracing, sent, runtime } = begin(1_000_000);
   await tracing.sync(podOf("a", [{ name: "c" }]), () => runtime.version());
   await runtime.listImages();
@@ -37,20 +37,20 @@ test("calls to the runtime belong to the sync of their pod, or stand alone", asy
   assert.equal(sync!.attributes["orch.pod.uid"], "a");
 });
 
-test("a call that fails is told as failed", async () => {
+test("the span of a failing call is marked as failed", async () => {
   const { sent, runtime } = begin(1_000_000);
   await assert.rejects(runtime.containerStatus("none"));
   assert.equal(sent[0]!.failed, true);
 });
 
-test("a request has a span with its answer", async () => {
+test("the span of a request has its status code", async () => {
   const { tracing, sent } = begin(1_000_000);
   await tracing.requests(async () => ({ status: 200, headers: {} }))(call);
   assert.equal(sent[0]!.name, "/pods");
   assert.equal(sent[0]!.attributes["http.status_code"], 200);
 });
 
-test("what is not sampled is not told", async () => {
+test("spans that are not sampled are not exported", async () => {
   const { tracing, sent, runtime } = begin(0);
   await tracing.sync(podOf("a", [{ name: "c" }]), () => runtime.version());
   await tracing.requests(async () => ({ status: 200, headers: {} }))(call);

@@ -24,7 +24,7 @@ function limited(perSecond: number, burst: number) {
   return { clock, metrics, reached, ask: (path: string, method = "GET") => transport.send({ method, path }) };
 }
 
-test("requests beyond the burst wait for their turn", async () => {
+test("requests beyond the burst wait for the rate limiter", async () => {
   const { clock, reached, ask } = limited(2, 3);
   const all = Promise.all(Array.from({ length: 5 }, (_each, at) => ask(`/api/v1/pods/${at}`)));
   await clock.advance(0);
@@ -37,10 +37,10 @@ test("requests beyond the burst wait for their turn", async () => {
 });
 
 const exempt: [name: string, path: string][] = [
-  ["events are not counted among the requests", "/api/v1/namespaces/a/events"],
-  ["an event that is told again is not counted either", "/api/v1/namespaces/a/events/x.1?fieldManager=y"],
-  ["the lease that says the node lives waits for nobody", "/apis/coordination/v1/namespaces/l/leases/n1"],
-  ["the node's status waits for nobody", "/api/v1/nodes/n1/status?fieldManager=x"],
+  ["events do not count against the rate limit", "/api/v1/namespaces/a/events"],
+  ["updates of events are not counted either", "/api/v1/namespaces/a/events/x.1?fieldManager=y"],
+  ["the node lease is exempt from rate limiting", "/apis/coordination/v1/namespaces/l/leases/n1"],
+  ["the node status is exempt from rate limiting", "/api/v1/nodes/n1/status?fieldManager=x"],
 ];
 for (const [name, path] of exempt) {
   test(name, async () => {
@@ -55,7 +55,7 @@ for (const [name, path] of exempt) {
   });
 }
 
-test("a heartbeat is not waited for longer than until the next, and that goes over a new connection", async () => {
+test("a heartbeat times out by the time the next is due, and the next uses a new connection", async () => {
   const asked: [path: string, timeoutMilliseconds: number | undefined][] = [];
   let renewals = 0;
   const inner = {
@@ -88,13 +88,13 @@ test("a heartbeat is not waited for longer than until the next, and that goes ov
   assert.equal(renewals, 2);
 });
 
-test("without a limit nothing waits", async () => {
+test("without a limit no request waits", async () => {
   const { reached, ask } = limited(0, 0);
   await Promise.all(Array.from({ length: 300 }, () => ask("/api/v1/pods/x")));
   assert.equal(reached.length, 300);
 });
 
-test("requests to the API server are counted by status, and failures too", async () => {
+test("requests to the API server are counted by status, failures included", async () => {
   const { metrics, ask } = limited(0, 0);
   await ask("/api/v1/pods/x");
   await ask("/absent");

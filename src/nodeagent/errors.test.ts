@@ -5,8 +5,8 @@ import { fsErrorText } from "./errors.ts";
 
 const failures: [name: string, act: () => void, words: string][] = [
   ["a missing file", () => readFileSync("/no/such"), "open /no/such: no such file or directory"],
-  ["a folder that is there", () => mkdirSync("/proc"), "mkdir /proc: file exists"],
-  ["a folder taken for a file", () => writeFileSync("/proc", ""), "open /proc: is a directory"],
+  ["an existing folder", () => mkdirSync("/proc"), "mkdir /proc: file exists"],
+  ["a folder used as a file", () => writeFileSync("/proc", ""), "open /proc: is a directory"],
   [
     "anything else",
     () => {
@@ -16,7 +16,7 @@ const failures: [name: string, act: () => void, words: string][] = [
   ],
 ];
 for (const [name, act, words] of failures) {
-  test(`${name} is told in the usual order`, () => {
+  test(`${name}: the error text has operation, path and reason in this order`, () => {
     try {
       act();
       assert.fail("it worked");

@@ -41,7 +41,7 @@ function setUp(
   return { clock, api, metrics, recorder, settle };
 }
 
-test("an event is posted in the shape that clients know", async () => {
+test("an event is created with all fields of the core API", async () => {
   const { api, recorder, settle } = setUp();
   recorder.event(pod("a"), "Normal", "Started", "Started container c");
   await settle();
@@ -69,7 +69,7 @@ test("an event is posted in the shape that clients know", async () => {
   );
 });
 
-test("an event of the node lands in the default namespace, under the dialect's name of the agent", async () => {
+test("an event of the node is created in the default namespace, with the dialect's name of the agent", async () => {
   const { api, recorder, settle } = setUp({}, dialects.kubernetes);
   recorder.event(node, "Normal", "NodeReady", "Node n1 status is now: NodeReady");
   await settle();
@@ -80,7 +80,7 @@ test("an event of the node lands in the default namespace, under the dialect's n
   );
 });
 
-test("the same event again counts up by a patch, and is made anew when it was removed", async () => {
+test("a repeated event is counted by a patch, and is created again if it was deleted", async () => {
   const { api, clock, recorder, settle } = setUp();
   const again = async (): Promise<void> => {
     recorder.event(pod("a"), "Warning", "BackOff", "waits");
@@ -100,7 +100,7 @@ test("the same event again counts up by a patch, and is made anew when it was re
   assert.equal((api.bodies.at(-1) as { count: number }).count, 3);
 });
 
-test("events that differ only in their message become one after ten", async () => {
+test("events that differ only in their message are aggregated after ten", async () => {
   const { api, recorder, settle } = setUp();
   for (let i = 0; i < 14; i++) {
     recorder.event(pod("a"), "Warning", "Unhealthy", `answer ${i}`);
@@ -112,10 +112,10 @@ test("events that differ only in their message become one after ten", async () =
   const reporters = [...api.objects.values()].map((event) => event["reportingComponent"]);
   assert.deepEqual(new Set(reporters.slice(0, 9)).size, 1);
   assert.notEqual(reporters[0], "");
-  assert.equal(reporters.at(-1), "", "one that stands for many names no reporter");
+  assert.equal(reporters.at(-1), "", "an aggregated event has no reporting component");
 });
 
-test("one object cannot flood: known events are counted later, new ones dropped, and that is told", async () => {
+test("events are limited per object: known events are counted later, new ones are dropped and reported", async () => {
   const { api, clock, metrics, recorder, settle } = setUp();
   for (let i = 0; i < 30; i++) {
     recorder.event(pod("a"), "Warning", `Reason${i % 25}`, "same");
@@ -135,11 +135,11 @@ test("one object cannot flood: known events are counted later, new ones dropped,
   assert.equal(
     (api.bodies.at(-1) as { count: number }).count,
     3,
-    "the held repetition is told with the next",
+    "the withheld repetition is counted with the next",
   );
 });
 
-test("the rate is kept: a burst at once, the rest as time goes by", async () => {
+test("the rate is limited: a burst is sent at once, the rest over time", async () => {
   const { api, clock, recorder, settle } = setUp({ queriesPerSecond: 2, burst: 3 });
   for (let i = 0; i < 8; i++) recorder.event(pod(`p${i}`), "Normal", "Started", "x");
   await settle();
@@ -149,14 +149,14 @@ test("the rate is kept: a burst at once, the rest as time goes by", async () => 
   assert.equal(api.asked.length, 5);
 });
 
-test("without a rate there is no burst either: everything is sent at once", async () => {
+test("without a rate limit the burst is ignored: everything is sent at once", async () => {
   const { api, recorder, settle } = setUp({ queriesPerSecond: 0, burst: 1 });
   for (let i = 0; i < 8; i++) recorder.event(pod(`p${i}`), "Normal", "Started", "x");
   await settle();
   assert.equal(api.asked.length, 8);
 });
 
-test("a full queue loses the newest, and says so", async () => {
+test("a full queue drops the newest events and reports that", async () => {
   const { api, clock, metrics, recorder, settle } = setUp({ queriesPerSecond: 1, burst: 1, queueSize: 2 });
   for (let i = 0; i < 5; i++) recorder.event(pod(`p${i}`), "Normal", "Started", "x");
   await settle();
@@ -166,7 +166,7 @@ test("a full queue loses the newest, and says so", async () => {
   assert.equal((api.bodies.at(-1) as { reason: string }).reason, "EventsDropped");
 });
 
-test("events wait for a server that is away, and a refused one is not tried again", async () => {
+test("events are retried while the server is unreachable, but not after a rejection", async () => {
   const { api, clock, metrics, recorder, settle } = setUp();
   api.answer = () => new Unreachable("gone");
   recorder.event(pod("a"), "Normal", "Started", "x");
@@ -186,7 +186,7 @@ test("events wait for a server that is away, and a refused one is not tried agai
   assert.match(metrics.expose(), /events_dropped_total\{reason="refused"\} 1/);
 });
 
-test("a recorder that was stopped takes no more events, and misses none of them", async () => {
+test("a stopped recorder ignores events and does not count them as dropped", async () => {
   const { api, metrics, recorder, settle } = setUp({ queueSize: 1 });
   recorder.stop();
   for (let i = 0; i < 3; i++) recorder.event(pod(`p${i}`), "Normal", "Started", "x");

@@ -54,20 +54,20 @@ const faults: [what: string, order: (h: Harness) => void][] = [
     (h) => h.runtime.faults.fail(method, broken(), 2),
   ]),
   ...acts.map((method): [string, (h: Harness) => void] => [
-    `${method} is carried out and its answer is lost`,
+    `${method} is carried out and its response is lost`,
     (h) => h.runtime.faults.lose(method),
   ]),
   [
-    "answers to everything that makes a pod are lost",
+    "the responses of all calls that start a pod are lost",
     (h) => acts.slice(0, 3).forEach((method) => h.runtime.faults.lose(method)),
   ],
   [
-    "answers to everything that ends a pod are lost",
+    "the responses of all calls that terminate a pod are lost",
     (h) => acts.slice(3).forEach((method) => h.runtime.faults.lose(method)),
   ],
 ];
 for (const [what, order] of faults) {
-  test(`${what}: the pod becomes ready all the same, once, and leaves nothing behind`, () =>
+  test(`${what}: the pod still becomes ready once, and leaves nothing behind`, () =>
     on({}, async (h) => {
       order(h);
       h.run(pod);
@@ -84,7 +84,7 @@ for (const [what, order] of faults) {
     }));
 }
 
-test("an agent that comes back while the runtime cannot show a pod waits until it can: nothing is made anew, nothing is told as lost", async () => {
+test("a restarted agent waits for a pod that the runtime cannot inspect: it neither recreates it nor reports it as lost", async () => {
   const first = harness();
   first.run(pod);
   await first.pass(5);
@@ -119,7 +119,7 @@ test("an agent that comes back while the runtime cannot show a pod waits until i
   await second.close();
 });
 
-test("an ephemeral container of a pod that is seen for the first time runs as soon as the others do", () =>
+test("an ephemeral container of a new pod starts together with the other containers", () =>
   on({}, async (h) => {
     h.run({
       ...pod,
@@ -134,10 +134,10 @@ test("an ephemeral container of a pod that is seen for the first time runs as so
 
 for (const method of ["CreateContainer", "StartContainer"]) {
   for (const [what, order] of [
-    ["is refused", (h: Harness) => h.runtime.faults.fail(method, broken())],
-    ["is carried out and its answer is lost", (h: Harness) => h.runtime.faults.lose(method)],
+    ["fails", (h: Harness) => h.runtime.faults.fail(method, broken())],
+    ["is carried out and its response is lost", (h: Harness) => h.runtime.faults.lose(method)],
   ] as const) {
-    test(`an ephemeral container runs though its ${method} ${what}`, () =>
+    test(`an ephemeral container runs although its ${method} ${what}`, () =>
       on({}, async (h) => {
         h.run(pod);
         await h.pass(5);
@@ -159,14 +159,14 @@ for (const method of ["CreateContainer", "StartContainer"]) {
   }
 }
 
-test("an init container that has ended by the time it is looked at is followed by the next container at once", () =>
+test("an init container that has exited when it is inspected is followed by the next container at once", () =>
   on({}, async (h) => {
     h.run(pod);
     await h.pass(4);
     assert.equal(isReady(h.status(uid)), true);
   }));
 
-test("an ended container that cannot be removed keeps its pod from nothing, and goes once it can", () =>
+test("an exited container that cannot be removed does not impede its pod, and is removed later", () =>
   on({}, async (h) => {
     h.runtime.faults.fail("RemoveContainer", broken(), 500);
     h.run({ ...pod, spec: { containers: [{ name: "main", image: "busybox:1", command: ["false"] }] } });
@@ -177,7 +177,7 @@ test("an ended container that cannot be removed keeps its pod from nothing, and 
     assert.ok((await h.runtime.listContainers()).length <= 2);
   }));
 
-test("sandboxes that broke do not pile up", () =>
+test("broken sandboxes do not accumulate", () =>
   on({}, async (h) => {
     h.run(pod);
     for (let times = 0; times < 3; times++) {
@@ -191,7 +191,7 @@ test("sandboxes that broke do not pile up", () =>
     assert.ok((await h.runtime.listPodSandboxes()).length <= 2);
   }));
 
-test("a pod whose object goes while its sandbox is being stopped is cleared all the same", () =>
+test("a pod whose object is deleted while its sandbox is being stopped is cleaned up", () =>
   on({}, async (h) => {
     const release = h.runtime.faults.hold("StopPodSandbox");
     h.run({
@@ -207,7 +207,7 @@ test("a pod whose object goes while its sandbox is being stopped is cleared all 
     assert.deepEqual([await h.runtime.listPodSandboxes(), h.pods.has(uid)], [[], false]);
   }));
 
-test("a sandbox that is down though its stop failed is stopped again: it may still have its address", () =>
+test("a sandbox that is not ready after a failed stop is stopped again: it may still hold its IP address", () =>
   on({}, async (h) => {
     h.runtime.faults.lose("StopPodSandbox");
     h.run({
@@ -219,7 +219,7 @@ test("a sandbox that is down though its stop failed is stopped again: it may sti
     assert.equal(h.runtime.calls.filter(({ method }) => method === "StopPodSandbox").length, 2);
   }));
 
-test("a sandbox that is down when the agent comes back is stopped once more: the agent before may have been cut off", async () => {
+test("a restarted agent stops a sandbox that is not ready once more: the earlier stop may have been interrupted", async () => {
   const once = {
     ...pod,
     spec: { restartPolicy: "Never", containers: [{ name: "main", image: "busybox:1", command: ["true"] }] },
@@ -241,7 +241,7 @@ test("a sandbox that is down when the agent comes back is stopped once more: the
   await second.close();
 });
 
-test("a container that cannot be removed since a process of it was lost sight of goes once the pod's control group was released", async () => {
+test("a container that cannot be removed because of a stray process is removed once the pod's cgroup is released", async () => {
   const heal: (() => void)[] = [];
   await on({ onRelease: () => heal.forEach((end) => end()) }, async (h) => {
     h.run(pod);
@@ -254,7 +254,7 @@ test("a container that cannot be removed since a process of it was lost sight of
   });
 });
 
-test("restarts are never taken back, though the container that told them was made, never began, and is gone before its place is taken", () =>
+test("the restart count never decreases, even if the container that counted last was created, never started, and removed", () =>
   on({}, async (h) => {
     const told = h.run(pod);
     await h.pass(5);

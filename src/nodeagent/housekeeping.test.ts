@@ -8,8 +8,8 @@ import { housekeeping } from "./housekeeping.ts";
 import { podFiles } from "./sync/pod-files.ts";
 
 const cases: [name: string, sharesCgroups: boolean][] = [
-  ["what nobody knows is removed once all sources are synced, and foreign logs stay", false],
-  ["groups without a directory stay where agents share their parent", true],
+  ["directories of unknown pods are removed once all sources are ready, and foreign logs are kept", false],
+  ["cgroups without a pod directory are kept if agents share the parent cgroup", true],
 ];
 for (const [name, sharesCgroups] of cases)
   test(name, async (t) => {

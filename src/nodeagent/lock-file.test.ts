@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { type Clock, systemClock } from "#base";
 import { type LockFile, lockFile } from "./lock-file.ts";
 
-test("a lock is held until released, and whoever waits for it is noticed", async () => {
+test("a lock is held until released, and a waiting process is detected", async () => {
   const folder = mkdtempSync(join(tmpdir(), "orch-lock-"));
   const stop = new AbortController();
   let second: Promise<LockFile> | undefined;
@@ -23,7 +23,7 @@ test("a lock is held until released, and whoever waits for it is noticed", async
   try {
     const first = await lockFile(path, clock);
     assert.equal(await first.contended(stop.signal), true);
-    assert.ok(second, "nobody waited before the second came");
+    assert.ok(second, "no process waited before the second started");
     assert.equal(passed, false, "the second waits");
     first.release();
     (await second).release();
@@ -34,7 +34,7 @@ test("a lock is held until released, and whoever waits for it is noticed", async
   }
 });
 
-test("an agent that stops is not contended for", async () => {
+test("contention ends with false when the agent stops", async () => {
   const folder = mkdtempSync(join(tmpdir(), "orch-lock-"));
   const lock = await lockFile(join(folder, "lock"), systemClock);
   const stop = new AbortController();
@@ -45,6 +45,6 @@ test("an agent that stops is not contended for", async () => {
   rmSync(folder, { recursive: true });
 });
 
-test("a lock that cannot be had is told", async () => {
+test("a file that cannot be locked is reported", async () => {
   await assert.rejects(lockFile("/no/such/folder/lock", systemClock), /cannot be locked/);
 });

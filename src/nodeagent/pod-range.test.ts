@@ -5,15 +5,15 @@ import { fakeRuntime } from "#cri";
 import { boundedRange, podRange } from "./pod-range.ts";
 
 const ranges: [name: string, given: string, told: string][] = [
-  ["an IPv4 range is told as it is", "10.1.0.0/16", "10.1.0.0/16"],
-  ["of a wide IPv6 range 65536 addresses are given out", "fd00:1::/64", "fd00:1::/112"],
-  ["a narrow IPv6 range is told as it is", "fd00:1::/120", "fd00:1::/120"],
-  ["each of two families has its own bound", "10.1.0.0/16,fd00:1::/64", "10.1.0.0/16,fd00:1::/112"],
-  ["no range is none", "", ""],
+  ["an IPv4 range is unchanged", "10.1.0.0/16", "10.1.0.0/16"],
+  ["a wide IPv6 range is limited to 65536 addresses", "fd00:1::/64", "fd00:1::/112"],
+  ["a narrow IPv6 range is unchanged", "fd00:1::/120", "fd00:1::/120"],
+  ["each of two IP families is bounded separately", "10.1.0.0/16,fd00:1::/64", "10.1.0.0/16,fd00:1::/112"],
+  ["an empty range stays empty", "", ""],
 ];
 for (const [name, given, told] of ranges) test(name, () => assert.equal(boundedRange(given), told));
 
-test("the runtime is told the range when it becomes known and when it changes, and again until it has heard", async () => {
+test("the runtime gets the pod CIDR when it becomes known and when it changes, with retries after failures", async () => {
   const clock = virtualClock();
   const runtime = fakeRuntime({ clock });
   const told: (string | undefined)[] = [];

@@ -18,7 +18,7 @@ async function lastActsBeforeGone(play: (h: Harness) => Promise<void>): Promise<
   return acts;
 }
 
-test("a deleted pod is gone from the API as soon as its containers have ended; its empty sandbox follows, unless it holds ports of the node", async () => {
+test("a deleted pod is removed from the API once its containers have exited; its sandbox is removed later, unless it has host ports", async () => {
   const acts = await lastActsBeforeGone(async (h) => {
     h.run(podOf("plain"));
     h.run(podOf("ports", { ports: [{ containerPort: 80, hostPort: 8080 }] }));
@@ -31,7 +31,7 @@ test("a deleted pod is gone from the API as soon as its containers have ended; i
   assert.deepEqual(acts, ["StopContainer", "StopPodSandbox"]);
 });
 
-test("a pod whose start was cut short is gone only after its sandbox: something may have started in there unseen", async () => {
+test("a pod whose start was interrupted is removed only after its sandbox, in which a container may have started unseen", async () => {
   const acts = await lastActsBeforeGone(async (h) => {
     const release = h.runtime.faults.hold("StartContainer");
     h.run(podOf("a"));
@@ -44,7 +44,7 @@ test("a pod whose start was cut short is gone only after its sandbox: something 
   assert.deepEqual(acts, ["StopPodSandbox"]);
 });
 
-test("what a pod had of the node is free before anybody hears of its end, or that it is gone", async () => {
+test("a pod's node resources are released before its end or its removal is visible in the API", async () => {
   const order: string[] = [];
   let h: Harness | undefined;
   const phase = (uid: string) => h?.told.get(uid)?.at(-1)?.phase;
@@ -74,7 +74,7 @@ test("what a pod had of the node is free before anybody hears of its end, or tha
   ]);
 });
 
-test("the control group of a deleted pod is removed once, not again when its object is gone", async () => {
+test("the cgroup of a deleted pod is released once, not again when its object is deleted", async () => {
   const released: string[] = [];
   await on({ onRelease: (uid) => released.push(uid) }, async (h) => {
     h.run(podOf("a"));
@@ -86,7 +86,7 @@ test("the control group of a deleted pod is removed once, not again when its obj
   assert.deepEqual(released, ["uid-of-a"]);
 });
 
-test("the sandbox of a finished pod is stopped though the pod stays", () =>
+test("the sandbox of a finished pod is stopped although the pod object remains", () =>
   on({}, async (h) => {
     h.run(podOf("a", { command: ["sh", "-c", "exit 0"] }, { restartPolicy: "Never" }));
     await h.pass(3);
@@ -97,7 +97,7 @@ test("the sandbox of a finished pod is stopped though the pod stays", () =>
     );
   }));
 
-test("a pod of the system starts when those that make room for it have ended, and they tell why", () =>
+test("a critical pod starts once the preempted pods have exited, which report the preemption", () =>
   on(
     {
       admission: {
@@ -120,7 +120,7 @@ test("a pod of the system starts when those that make room for it have ended, an
     },
   ));
 
-test("a second deletion with less grace ends the wait", () =>
+test("a second deletion with a shorter grace period ends the wait", () =>
   on({}, async (h) => {
     h.run(podOf("a"));
     await h.pass(1);
@@ -133,7 +133,7 @@ test("a second deletion with less grace ends the wait", () =>
     assert.equal(h.reasons().filter((reason) => reason === "Killing").length, 1);
   }));
 
-test("a deletion does not cut a container's start short: it would look like one that failed", () =>
+test("a deletion does not interrupt the start of a container, which would look like a failed one", () =>
   on({}, async (h) => {
     const release = h.runtime.faults.hold("StartContainer");
     h.run(podOf("a"));
@@ -148,7 +148,7 @@ test("a deletion does not cut a container's start short: it would look like one 
     assert.deepEqual(made(h).slice(2, 4), ["StartContainer", "StopContainer"]);
   }));
 
-test("a preStop hook runs first and its failure is told", () =>
+test("a preStop hook runs first and its failure is recorded as an event", () =>
   on({}, async (h) => {
     h.run(podOf("a", { lifecycle: { preStop: { exec: { command: ["false"] } } } }));
     await h.pass(1);
@@ -170,7 +170,7 @@ test("a pod past its deadline fails", () =>
     );
   }));
 
-test("a pod that nobody asks for is ended and removed", () =>
+test("a pod that no source wants is terminated and removed", () =>
   on({}, async (h) => {
     h.run(podOf("a", {}, { terminationGracePeriodSeconds: 1 }));
     await h.pass(1);
@@ -179,7 +179,7 @@ test("a pod that nobody asks for is ended and removed", () =>
     assert.equal((await h.runtime.listPodSandboxes()).length, 0);
   }));
 
-test("a pod that takes the place of one deleted by force is let in, and begins when the ports of the node are free", () =>
+test("a pod that replaces a force-deleted one is admitted, and starts when the host ports are free", () =>
   on(
     {
       admission: {
@@ -212,7 +212,7 @@ test("a pod that takes the place of one deleted by force is let in, and begins w
     },
   ));
 
-test("a pod found running that no source knows is ended and removed", async () => {
+test("a running pod that no source knows is terminated and removed", async () => {
   const first = harness();
   first.run(
     podOf(
@@ -237,7 +237,7 @@ test("a pod found running that no source knows is ended and removed", async () =
   await second.close();
 });
 
-test("a static pod that is put back before it has ended runs again afterwards, as a restart", () =>
+test("a static pod that is added again before it has terminated runs again afterwards, as a restart", () =>
   on({}, async (h) => {
     const annotations = { [dialects.orch.names.annotations.configSource]: "file" };
     const definition = podOf("a", {}, { terminationGracePeriodSeconds: 5 }) as { metadata: object };
@@ -258,7 +258,7 @@ test("a static pod that is put back before it has ended runs again afterwards, a
     assert.equal(made(h).filter((method) => method === "RemovePodSandbox").length, 2);
   }));
 
-test("a pod that is ended for the node's sake has its own time, and is told of when it outlives ten seconds", async () => {
+test("an evicted pod keeps its grace period, and an event is recorded if it takes longer than ten seconds", async () => {
   await on({}, async (h) => {
     const stubborn = { command: ["sh", "-c", "trap 'sleep 100' TERM; sleep 100000"] };
     h.run(podOf("a", stubborn, { terminationGracePeriodSeconds: 20 }));

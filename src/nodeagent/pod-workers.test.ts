@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { harness, on } from "./harness.fixture.ts";
 import { condition, made, podOf, states } from "./worker-pods.fixture.ts";
 
-test("a pod runs, becomes ready and goes when it is deleted", () =>
+test("a pod runs, becomes ready and is removed when it is deleted", () =>
   on({}, async (h) => {
     h.run(podOf("a", {}, { terminationGracePeriodSeconds: 2 }));
     await h.pass(2);
@@ -25,7 +25,7 @@ test("a pod runs, becomes ready and goes when it is deleted", () =>
     assert.equal(h.told.get("uid-of-a")?.at(-1)?.phase, "Failed");
   }));
 
-test("a pod whose control group cannot be made is told of", () =>
+test("a failure to create a pod's cgroup is recorded as an event", () =>
   on({ cgroupTrouble: "no room" }, async (h) => {
     h.run(podOf("a"));
     await h.pass(1);
@@ -36,7 +36,7 @@ test("a pod whose control group cannot be made is told of", () =>
     assert.deepEqual(made(h), []);
   }));
 
-test("a pod that ends well is succeeded and keeps its container for its log", () =>
+test("a pod that completes is Succeeded and keeps its container for its log", () =>
   on({}, async (h) => {
     h.run(podOf("a", { command: ["sh", "-c", "echo hi"] }, { restartPolicy: "Never" }));
     await h.pass(3);
@@ -49,7 +49,7 @@ test("a pod that ends well is succeeded and keeps its container for its log", ()
     assert.deepEqual(h.deleted, ["uid-of-a"]);
   }));
 
-test("a crashing container restarts with longer and longer waits", () =>
+test("a crashing container is restarted with exponential back-off", () =>
   on({}, async (h) => {
     h.run(podOf("a", { command: ["sh", "-c", "exit 3"] }));
     await h.pass(130);
@@ -122,7 +122,7 @@ test("readiness follows its probe", () =>
     assert.equal(condition(h, "uid-of-a", "Ready"), "True");
   }));
 
-test("an image that is missing is waited for with back-off", () =>
+test("a missing image is retried with back-off", () =>
   on({}, async (h) => {
     h.run(podOf("a", { image: "registry.example/none:1" }));
     await h.pass(1);
@@ -139,14 +139,14 @@ const refusals: [name: string, container: object, reason: string][] = [
     { image: "registry.example/none:1", imagePullPolicy: "Never" },
     "ErrImageNeverPull",
   ],
-  ["an image name that is none", { image: "Not A/Valid::Name" }, "InvalidImageName"],
+  ["an invalid image name", { image: "Not A/Valid::Name" }, "InvalidImageName"],
   [
     "a missing config map",
     { env: [{ name: "A", valueFrom: { configMapKeyRef: { name: "none", key: "k" } } }] },
     "CreateContainerConfigError",
   ],
   [
-    "an image's root where root is forbidden",
+    "an image that runs as root where root is forbidden",
     { securityContext: { runAsNonRoot: true } },
     "CreateContainerConfigError",
   ],
@@ -166,7 +166,7 @@ for (const [name, container, reason] of refusals) {
     }));
 }
 
-test("a pod that is blocked waits and says why", () =>
+test("a blocked pod waits and reports the reason", () =>
   on(
     { admission: { admit: () => ({ ok: true }), blocks: () => ({ reason: "AppArmor", message: "no" }) } },
     async (h) => {
@@ -180,7 +180,7 @@ test("a pod that is blocked waits and says why", () =>
     },
   ));
 
-test("a pod that cannot have its devices is rejected before anything of it is made", () =>
+test("a pod whose devices cannot be allocated is rejected before anything of it is created", () =>
   on(
     {
       admission: {
@@ -199,7 +199,7 @@ test("a pod that cannot have its devices is rejected before anything of it is ma
     },
   ));
 
-test("a container that cannot be started is tried again soon, then with back-off", () =>
+test("a container that fails to start is retried soon, then with back-off", () =>
   on({}, async (h) => {
     h.run(podOf("a", { command: ["/no/such/program"] }));
     await h.pass(5);
@@ -210,7 +210,7 @@ test("a container that cannot be started is tried again soon, then with back-off
     assert.ok(h.reasons().includes("BackOff"));
   }));
 
-test("a container that the runtime neither starts nor calls ended is tried again at the ordinary pace, and has not restarted", () =>
+test("a container that stays created after a failed start is retried at the normal pace, and its restart count is 0", () =>
   on({}, async (h) => {
     h.runtime.faults.fail("StartContainer", new Error("out of order"), Infinity);
     h.run(podOf("a"));
@@ -221,7 +221,7 @@ test("a container that the runtime neither starts nor calls ended is tried again
     );
   }));
 
-test("a container that fails its liveness probe starts again at once, twice, before it has to wait", () =>
+test("a container that fails its liveness probe is restarted at once, twice, before it backs off", () =>
   on({}, async (h) => {
     h.run(
       podOf(
@@ -237,7 +237,7 @@ test("a container that fails its liveness probe starts again at once, twice, bef
     );
   }));
 
-test("a pod that an earlier agent turned away stays as it is", () =>
+test("a pod rejected by an earlier agent keeps its status", () =>
   on({}, async (h) => {
     const status = {
       phase: "Failed",
@@ -251,7 +251,7 @@ test("a pod that an earlier agent turned away stays as it is", () =>
   }));
 
 for (const selinux of [false, true]) {
-  test(`folders are labelled anew where the machine ${selinux ? "uses" : "has no"} labels`, () =>
+  test(`volumes are ${selinux ? "relabelled with" : "not relabelled without"} SELinux`, () =>
     on({ settings: { selinux } }, async (h) => {
       h.run(
         podOf(
@@ -271,7 +271,7 @@ for (const selinux of [false, true]) {
     }));
 }
 
-test("once it has started, a container is asked whether it is ready at once", () =>
+test("readiness is probed immediately after the startup probe succeeds", () =>
   on({}, async (h) => {
     h.run(
       podOf("a", {
@@ -285,7 +285,7 @@ test("once it has started, a container is asked whether it is ready at once", ()
     assert.equal(condition(h, "uid-of-a", "Ready"), "True");
   }));
 
-test("a container whose postStart hook failed is started again soon", () =>
+test("a container whose postStart hook failed is restarted soon", () =>
   on({}, async (h) => {
     h.run(
       podOf(
@@ -299,7 +299,7 @@ test("a container whose postStart hook failed is started again soon", () =>
     assert.ok(h.reasons().includes("BackOff"));
   }));
 
-test("a host name that the kernel cannot hold keeps the sandbox from being made, and is told", () =>
+test("a host name that is too long prevents the sandbox, and is recorded as an event", () =>
   on({}, async (h) => {
     h.run(podOf("a", {}, { hostname: "h".repeat(60), subdomain: "s", setHostnameAsFQDN: true }));
     await h.pass(2);
@@ -310,7 +310,7 @@ test("a host name that the kernel cannot hold keeps the sandbox from being made,
     );
   }));
 
-test("a failed postStart hook ends the container", () =>
+test("a failed postStart hook kills the container", () =>
   on({}, async (h) => {
     h.run(
       podOf(
@@ -325,7 +325,7 @@ test("a failed postStart hook ends the container", () =>
     assert.deepEqual(h.reasons().slice(3), ["FailedPostStartHook", "Killing"]);
   }));
 
-test("a rejected pod fails with the reason and nothing is made", () =>
+test("a rejected pod fails with the reason and nothing is created", () =>
   on({ admission: { admit: () => ({ ok: false, reason: "OutOfcpu", message: "no cpu" }) } }, async (h) => {
     h.run(podOf("a"));
     await h.pass(2);
@@ -340,7 +340,7 @@ test("a rejected pod fails with the reason and nothing is made", () =>
     assert.deepEqual(h.deleted, ["uid-of-a"]);
   }));
 
-test("an agent that restarts recreates nothing and flips nothing", async () => {
+test("a restarted agent recreates nothing and changes no condition", async () => {
   const first = harness();
   first.run(podOf("a", { readinessProbe: { exec: { command: ["true"] }, periodSeconds: 5 } }));
   await first.pass(3);
@@ -370,7 +370,7 @@ test("an agent that restarts recreates nothing and flips nothing", async () => {
   await second.close();
 });
 
-test("an agent that restarts ends a pod that may not run here any more", async () => {
+test("a restarted agent terminates a pod that may no longer run here", async () => {
   const first = harness();
   first.run(podOf("a", {}, { terminationGracePeriodSeconds: 1 }));
   await first.pass(3);
@@ -397,7 +397,7 @@ test("an agent that restarts ends a pod that may not run here any more", async (
       ["a", [], true],
       ["b", [], false],
     ],
-    "neither one that had finished nor one that was turned away takes room",
+    "neither finished nor rejected pods count",
   );
   const { phase, reason, message } = second.status("uid-of-a");
   assert.deepEqual([phase, reason, message], ["Failed", "NodeAffinity", "Pod was rejected: not here"]);
@@ -406,7 +406,7 @@ test("an agent that restarts ends a pod that may not run here any more", async (
   await second.close();
 });
 
-test("a container whose image was changed is restarted with the new one", () =>
+test("a container whose image has changed is restarted with the new one", () =>
   on({ runtime: { images: ["busybox:1", "busybox:2"] } }, async (h) => {
     h.run(podOf("a", {}, { terminationGracePeriodSeconds: 1 }));
     await h.pass(1);
@@ -435,7 +435,7 @@ test("an ephemeral container is added to a running pod and never restarted", () 
     assert.equal(condition(h, "uid-of-a", "Ready"), "True");
   }));
 
-test("a sandbox that broke is made anew and the containers with it", () =>
+test("a broken sandbox is recreated together with its containers", () =>
   on({}, async (h) => {
     h.run(podOf("a"));
     await h.pass(1);
@@ -445,7 +445,7 @@ test("a sandbox that broke is made anew and the containers with it", () =>
     assert.ok(h.reasons().includes("SandboxChanged"));
   }));
 
-test("a pod that nothing happens to is compared with what it should be within every sync period", async () => {
+test("a pod without events is synced within every sync period", async () => {
   const refreshed: string[] = [];
   await on({ onRefresh: (uid) => void refreshed.push(uid) }, async (h) => {
     h.run(podOf("a"));

@@ -14,11 +14,11 @@ const pod = samplePod(
 const whole = { kind: "Pod", apiVersion: "v1", namespace: "n", name: "a", uid: "u", resourceVersion: "7" };
 
 const references: [rule: string, container: string | undefined, fieldPath: string | undefined][] = [
-  ["an event about a pod points at no part of it", undefined, undefined],
-  ["an event about a container points at it", "web", "spec.containers{web}"],
-  ["an event about an init container points at it", "first", "spec.initContainers{first}"],
-  ["an event about an ephemeral container points at it", "look", "spec.ephemeralContainers{look}"],
-  ["an event about a container that the pod does not name points at the pod", "other", undefined],
+  ["an event about a pod has no field path", undefined, undefined],
+  ["an event about a container has its field path", "web", "spec.containers{web}"],
+  ["an event about an init container has its field path", "first", "spec.initContainers{first}"],
+  ["an event about an ephemeral container has its field path", "look", "spec.ephemeralContainers{look}"],
+  ["an event about an unknown container has no field path", "other", undefined],
 ];
 for (const [rule, container, fieldPath] of references)
   test(rule, () =>

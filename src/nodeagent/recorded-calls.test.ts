@@ -9,7 +9,7 @@ import { dialects } from "#dialect";
 import { harness } from "./harness.fixture.ts";
 
 const folder = new URL("../../../shared/reference/node/cri/", import.meta.url);
-const skip = existsSync(folder) ? false : "no recorded calls beside the repo";
+const skip = existsSync(folder) ? false : "no recorded calls next to the repository";
 
 interface Recorded {
   readonly pod: Pod;
@@ -73,7 +73,7 @@ const files = skip ? [] : readdirSync(folder).filter((file) => !file.startsWith(
 for (const file of files) {
   const name = file.replace(".json", "");
   if (name === rejected) continue;
-  test(`the runtime is told what was recorded for ${name}`, async () => {
+  test(`the runtime calls match the recorded ones for ${name}`, async () => {
     const recorded = JSON.parse(readFileSync(new URL(file, folder), "utf8")) as Recorded;
     const told = await play(recorded);
     for (const method of ["RunPodSandbox", "PullImage", "CreateContainer"]) {
@@ -84,7 +84,7 @@ for (const file of files) {
     }
   });
 }
-if (skip) test("the runtime is told what was recorded", { skip }, () => undefined);
+if (skip) test("the runtime calls match the recorded ones", { skip }, () => undefined);
 
 async function play(recorded: Recorded): Promise<Recorded["calls"]> {
   const { pod, calls } = recorded;

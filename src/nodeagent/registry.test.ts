@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { PodCache } from "./containers/pod-cache.ts";
 import { registryOf } from "./registry.ts";
 
-test("the sandbox of a pod is the newest one that runs", () => {
+test("the sandbox of a pod is the newest ready one", () => {
   const seen = new Map([
     [
       "a",

@@ -50,7 +50,7 @@ test("sidecars start in order, each when the one before it has started, then the
   });
 });
 
-test("a sidecar that ends is restarted beside the container, which goes on", async () => {
+test("a sidecar that exits is restarted while the main container keeps running", async () => {
   await on({}, async (h) => {
     h.run(podOf([sidecar("helper", { command: ["sleep", "30"] })]));
     await h.pass(2);
@@ -72,7 +72,7 @@ test("a pod whose containers succeed succeeds, and its sidecars are stopped", as
   });
 });
 
-test("a deleted pod ends its containers first, then its sidecars in reverse order", async () => {
+test("a deleted pod stops its containers first, then its sidecars in reverse order", async () => {
   await on({}, async (h) => {
     const willing = { command: ["sh", "-c", "trap 'exit 0' TERM; sleep 100000"] };
     h.run(podOf([sidecar("first", willing), sidecar("second", willing)]));
@@ -86,7 +86,7 @@ test("a deleted pod ends its containers first, then its sidecars in reverse orde
   });
 });
 
-test("a container that takes all the time leaves its sidecars two seconds", async () => {
+test("a container that uses up the grace period leaves its sidecars two seconds", async () => {
   await on({}, async (h) => {
     const stubborn = { command: ["sh", "-c", "trap 'sleep 100' TERM; sleep 100000"] };
     h.run(podOf([sidecar("helper", stubborn)], stubborn));

@@ -28,7 +28,7 @@ test("two agents on one runtime leave each other's pods alone", async () => {
   }
 });
 
-test("an agent kills what it made itself and nobody asks for any more", async () => {
+test("an agent kills its own pods that no source wants any more", async () => {
   const first = harness({ settings: { owner: "one" } });
   first.run(podNamed("a"));
   await first.pass(3);

@@ -25,7 +25,7 @@ async function folderOf(t: TestContext): Promise<string> {
 
 const pairFor = (now: number, days: number) => selfSigned({ commonName: "n1" }, ["n1"], { now, days });
 
-test("a certificate is kept with its key behind a link, for its owner alone", async (t) => {
+test("a certificate is stored with its key behind a symbolic link, readable only by its owner", async (t) => {
   const folder = await folderOf(t);
   const files = certificateFiles(folder, "kubelet-client", () => Date.UTC(2030, 1, 2, 3, 4, 5));
   assert.equal(files.read(), undefined);
@@ -41,7 +41,7 @@ test("a certificate is kept with its key behind a link, for its owner alone", as
   assert.equal(files.read()?.notAfter, 86_400_000);
 });
 
-test("rotation is due in the last third of a certificate's life, and tries again ever more slowly", () => {
+test("rotation is due in the last third of a certificate's lifetime, and retries with increasing delays", () => {
   const life = { notBefore: 1000, notAfter: 2000 };
   assert.deepEqual([rotationTime(life, 0), rotationTime(life, 1)], [1700, 1900]);
   assert.deepEqual(
@@ -50,7 +50,7 @@ test("rotation is due in the last third of a certificate's life, and tries again
   );
 });
 
-test("the name of the one request follows from key, subject and usages", () => {
+test("the name of a signing request is derived from key, subject and usages", () => {
   const key = createPrivateKey(`-----BEGIN EC PRIVATE KEY-----
 MHcCAQEEIGmHvwrIABQRFzB3geCt8T53DpPPWpAdGktsW9J8b7JJoAoGCCqGSM49
 AwEHoUQDQgAEweAioopsuVYwB0s8p7usEJOZGe//QHTAY9o6OujdawyuGRyZpOsU
@@ -81,7 +81,7 @@ const signed = (now: number, days = 1) => ({
   certificate: Buffer.from(pairFor(now, days).certificate).toString("base64"),
 });
 
-test("a request is looked at until it is signed", async () => {
+test("a signing request is polled until it is signed", async () => {
   const clock = virtualClock();
   const { client, made } = server({}, {}, signed(0));
   const waiting = requestCertificate(
@@ -100,13 +100,13 @@ test("a request is looked at until it is signed", async () => {
   ]);
 });
 
-test("a denied request is an error that says so", async () => {
+test("a denied signing request is an error with the denial's reason", async () => {
   const { client } = server({ conditions: [{ type: "Denied", reason: "No", message: "never" }] });
   const options = { client, clock: virtualClock(), template, key: newKey(), waitMilliseconds: 10_000 };
   await assert.rejects(requestCertificate(options, new AbortController().signal), /was Denied: No never/);
 });
 
-test("a certificate is replaced before it ends, and a denial is followed by another request", async (t) => {
+test("a certificate is replaced before it expires, and a denial is followed by another request", async (t) => {
   const clock = virtualClock(1e12);
   const denied = { conditions: [{ type: "Denied", reason: "No", message: "" }] };
   const { client, made } = server(denied, signed(1e12, 10));
@@ -139,7 +139,7 @@ test("a certificate is replaced before it ends, and a denial is followed by anot
   assert.deepEqual(gotten, [1e12 + 10 * 86_400_000]);
 });
 
-test("the client configuration that is written names the server of the bootstrap and the link", () => {
+test("the written client configuration contains the bootstrap server and the link to the certificate", () => {
   const bootstrap = {
     apiVersion: "v1",
     kind: "Config",

@@ -38,16 +38,21 @@ const ofPod: [name: string, more: Partial<DeadLimits>, containers: string[], gon
     ["a3 running", "a2 exited 1", "a1 exited 1", "b1 exited 0", "b0 exited 0"],
     ["a1", "b0"],
   ],
-  ["more are kept when so asked", { perContainer: 2 }, ["a3 exited 0", "a2 exited 1", "a1 exited 1"], ["a1"]],
+  [
+    "more are kept with a higher limit",
+    { perContainer: 2 },
+    ["a3 exited 0", "a2 exited 1", "a1 exited 1"],
+    ["a1"],
+  ],
   ["a negative limit keeps all", { perContainer: -1 }, ["a3 exited 0", "a2 exited 1", "a1 exited 1"], []],
   [
-    "the newest tells how it ended, and is kept even with a limit of none",
+    "the newest is kept for its exit status even with a limit of 0",
     { perContainer: 0 },
     ["a1 exited 1", "a0 exited 1"],
     ["a0"],
   ],
   [
-    "what is younger than the minimum age stays",
+    "containers younger than the minimum age are kept",
     { ageMilliseconds: 98_500 },
     ["a3 exited 1", "a2 exited 1", "a1 exited 1"],
     ["a1"],
@@ -63,15 +68,19 @@ for (const [name, more, containers, gone] of ofPod) {
 }
 
 const ofNode: [name: string, more: Partial<DeadLimits>, gone: string[]][] = [
-  ["a negative cap is none: only what is too many of its name goes", { total: -1 }, ["live.a1"]],
-  ["over the cap the oldest go first", { total: 3 }, ["live.a1", "over.b0"]],
   [
-    "what tells how a living pod is doing stays, however low the cap",
+    "a negative total limit means none: only containers above the limit per name are removed",
+    { total: -1 },
+    ["live.a1"],
+  ],
+  ["above the total limit the oldest are removed first", { total: 3 }, ["live.a1", "over.b0"]],
+  [
+    "the newest containers of live pods are kept, however low the total limit",
     { total: 0 },
     ["live.a1", "live.a2", "over.a5", "over.b0"],
   ],
   [
-    "what is young stays, however low the cap",
+    "young containers are kept, however low the total limit",
     { total: 0, ageMilliseconds: 96_000 },
     ["live.a1", "live.a2", "over.b0"],
   ],
@@ -87,7 +96,7 @@ for (const [name, more, gone] of ofNode) {
   });
 }
 
-test("the node is looked over every minute, and only when there is a limit to keep", async () => {
+test("the node's containers are collected every minute, and only if there is a limit", async () => {
   const clock = virtualClock();
   const runtime = fakeRuntime({ clock });
   const removed: string[] = [];

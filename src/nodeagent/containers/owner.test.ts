@@ -11,7 +11,7 @@ const labelled = (uid: string, owner?: string) => ({
   ...(owner !== undefined && { [names.owner]: owner }),
 });
 
-test("the agent with the standard root directory has no owner label, every other has its own", () => {
+test("the agent with the default root directory has no owner label, every other has its own", () => {
   assert.equal(ownerOf(dialect.paths.agentRoot, dialect), undefined);
   const [a, b] = [ownerOf("/data/a", dialect), ownerOf("/data/b", dialect)];
   assert.match(a!, /^[0-9a-f]{16}$/);
@@ -21,14 +21,14 @@ test("the agent with the standard root directory has no owner label, every other
 
 const known = new Set(["kept"]);
 const cases: [name: string, owner: string | undefined, labels: Record<string, string>, owns: boolean][] = [
-  ["what carries its own label is an agent's", "me", labelled("u", "me"), true],
-  ["what another agent labelled is not", "me", labelled("u", "you"), false],
-  ["what nobody labelled is not a labelling agent's", "me", labelled("u"), false],
-  ["unless it has a directory below its root", "me", labelled("kept"), true],
-  ["a directory does not outweigh another's label", "me", labelled("kept", "you"), false],
-  ["what nobody labelled is the standard agent's", undefined, labelled("u"), true],
-  ["what somebody labelled is not the standard agent's", undefined, labelled("u", "you"), false],
-  ["what names no pod is nobody's", undefined, {}, false],
+  ["an agent owns what has its owner label", "me", labelled("u", "me"), true],
+  ["an agent does not own what has another owner label", "me", labelled("u", "you"), false],
+  ["an agent with an owner label does not own what has none", "me", labelled("u"), false],
+  ["unless the pod has a directory below its root", "me", labelled("kept"), true],
+  ["a pod directory does not override another owner label", "me", labelled("kept", "you"), false],
+  ["the default agent owns what has no owner label", undefined, labelled("u"), true],
+  ["the default agent does not own what has an owner label", undefined, labelled("u", "you"), false],
+  ["no agent owns what has no pod labels", undefined, {}, false],
 ];
 for (const [name, owner, labels, owns] of cases)
   test(name, () => assert.equal(ownership(dialect, owner, known)(labels), owns));

@@ -53,7 +53,7 @@ const line = ({ uid, sandboxes, containers }: ObservedPod): string =>
 const calls = (runtime: { calls: { method: string }[] }, method: string): number =>
   runtime.calls.filter((call) => call.method === method).length;
 
-test("what changed is told once, and looked at closely only then", async () => {
+test("a change is reported once, and a container is inspected only when it changes", async () => {
   const { runtime, told, cache, run } = setUp();
   const { container } = await run("a");
   await cache.relist();
@@ -68,7 +68,7 @@ test("what changed is told once, and looked at closely only then", async () => {
   assert.equal(cache.cached("a")?.containers[0]?.message, "bye");
 });
 
-test("that memory ran out is told even when the runtime says so a moment after the end", async () => {
+test("an OOM kill is reported even if the runtime reports it a moment after the exit", async () => {
   const { clock, runtime, told, run } = setUp();
   let reason = "Error";
   const slow: typeof runtime = {
@@ -102,7 +102,7 @@ test("that memory ran out is told even when the runtime says so a moment after t
   );
 });
 
-test("the newest container is the one with the highest number, though the clock was set back before it was made", async () => {
+test("the newest container is the one with the highest attempt, even if the clock was set back before its creation", async () => {
   const { clock, runtime } = setUp();
   const backwards: typeof runtime = {
     ...runtime,
@@ -146,7 +146,7 @@ test("the newest container is the one with the highest number, though the clock 
   );
 });
 
-test("a pod that is gone is told as empty, and forgotten", async () => {
+test("a removed pod is reported as empty, and dropped", async () => {
   const { runtime, told, cache, run } = setUp();
   const { sandbox } = await run("a");
   await cache.relist();
@@ -157,7 +157,7 @@ test("a pod that is gone is told as empty, and forgotten", async () => {
   assert.equal(cache.cached("a"), undefined);
 });
 
-test("a pod that cannot be looked at keeps nobody else from being seen, is not taken for absent, and is looked at again", async () => {
+test("a pod that cannot be inspected does not affect others, is not considered absent, and is inspected again", async () => {
   const { runtime, told, cache, run } = setUp();
   await run("a");
   await run("b");
@@ -173,7 +173,7 @@ test("a pod that cannot be looked at keeps nobody else from being seen, is not t
   assert.equal(line(cache.cached("a")!), "a up c:running:0");
 });
 
-test("a pod that could not be looked at is told once it can be", async () => {
+test("a pod that could not be inspected is reported once it can be", async () => {
   const { runtime, told, cache, run } = setUp();
   const { container } = await run("a");
   await cache.relist();
@@ -185,7 +185,7 @@ test("a pod that could not be looked at is told once it can be", async () => {
   assert.deepEqual(told.map(line), ["a up c:running:0", "a up c:exited:1"]);
 });
 
-test("all is known once the runtime has listed it, and not before", async () => {
+test("the cache is listed after the first successful relist, and not before", async () => {
   const { runtime, cache } = setUp();
   let known = false;
   void cache.listed.then(() => (known = true));
@@ -196,7 +196,7 @@ test("all is known once the runtime has listed it, and not before", async () => 
   assert.equal(known, true);
 });
 
-test("a runtime that was not listed for three minutes is a trouble of the node's", async () => {
+test("a runtime that has not been listed for three minutes is a problem of the node", async () => {
   const { clock, cache } = setUp();
   await cache.relist();
   await clock.advance(180_000);
@@ -209,7 +209,7 @@ test("a runtime that was not listed for three minutes is a trouble of the node's
   assert.deepEqual(cache.troubles(), []);
 });
 
-test("what does not carry our runtimeLabels is not seen", async () => {
+test("containers without the agent's labels are ignored", async () => {
   const { told, cache, run } = setUp();
   await run("x", { other: "label" });
   await cache.relist();
@@ -217,7 +217,7 @@ test("what does not carry our runtimeLabels is not seen", async () => {
   assert.deepEqual([...cache.pods()], []);
 });
 
-test("looking at one pod is fresh, and a list that began before does not undo it", async () => {
+test("a refresh of one pod is current, and an earlier list does not overwrite it", async () => {
   const { runtime, told, cache, run } = setUp();
   const { container } = await run("a");
   await cache.relist();
@@ -232,7 +232,7 @@ test("looking at one pod is fresh, and a list that began before does not undo it
   assert.ok(told.length >= 1);
 });
 
-test("a list that began before a pod was removed does not bring it back", async () => {
+test("a list that began before a pod was removed does not restore it", async () => {
   const { runtime, told, cache, run } = setUp();
   const { sandbox } = await run("a");
   const open = runtime.faults.hold("PodSandboxStatus");
@@ -247,7 +247,7 @@ test("a list that began before a pod was removed does not bring it back", async 
   assert.equal(cache.cached("a"), undefined);
 });
 
-test("only those parts are looked at that were changed, and the lists find the rest", async () => {
+test("only changed parts are inspected, and relists find the rest", async () => {
   const { runtime, told, cache, run } = setUp();
   const pod = { uid: "a", name: "name-a", namespace: "n" };
   const { sandbox, container } = await run("a");
@@ -258,7 +258,7 @@ test("only those parts are looked at that were changed, and the lists find the r
   );
   assert.deepEqual([calls(runtime, "ListContainers"), calls(runtime, "ListPodSandbox")], [0, 0]);
   await cache.relist();
-  assert.deepEqual(told, [], "it is as it was seen");
+  assert.deepEqual(told, [], "the state has not changed");
   runtime.end(container, 4);
   await cache.relist();
   assert.deepEqual(told.map(line), ["a up c:exited:4"]);
@@ -275,14 +275,14 @@ test("only those parts are looked at that were changed, and the lists find the r
   assert.deepEqual(
     [calls(runtime, "ContainerStatus"), calls(runtime, "PodSandboxStatus")],
     [asked, 1],
-    "what has ended is not asked for again",
+    "an exited container is not inspected again",
   );
   await runtime.stopPodSandbox(sandbox);
   await cache.relist();
-  assert.equal(told.length, 1, "the runtime shows what it said");
+  assert.equal(told.length, 1, "the list agrees with the confirmed stop");
 });
 
-test("a part that is gone when looked at goes from the pod", async () => {
+test("a part that no longer exists when inspected is removed from the pod", async () => {
   const { runtime, cache, run } = setUp();
   const pod = { uid: "a", name: "name-a", namespace: "n" };
   const { sandbox, container } = await run("a");
@@ -297,7 +297,7 @@ test("a part that is gone when looked at goes from the pod", async () => {
   assert.equal(cache.cached("a"), undefined);
 });
 
-test("a container that was made just now is looked at when it is started, or after a while", async () => {
+test("a newly created container is inspected when it is started, or after a while", async () => {
   const { clock, runtime, told, cache } = setUp();
   const config = { metadata: { name: "a", uid: "a", namespace: "n" }, labels: labelsOf("a"), linux: {} };
   const sandbox = await runtime.runPodSandbox(config);
@@ -317,7 +317,7 @@ test("a container that was made just now is looked at when it is started, or aft
   assert.deepEqual(told.map(line), ["a up ", "a up c:created:0"]);
 });
 
-test("a look at a part does not undo a later look at the whole", async () => {
+test("an inspection of a part does not overwrite a later refresh of the pod", async () => {
   const { runtime, cache, run } = setUp();
   const pod = { uid: "a", name: "name-a", namespace: "n" };
   const { sandbox, container } = await run("a");
@@ -330,7 +330,7 @@ test("a look at a part does not undo a later look at the whole", async () => {
   assert.equal(line(cache.cached("a")!), "a up c:exited:1");
 });
 
-test("a runtime that is down is asked again until it answers", async () => {
+test("a runtime that is down is relisted until it responds", async () => {
   const { clock, runtime, told, cache, run } = setUp();
   await run("a");
   runtime.faults.setDown(true);
@@ -346,7 +346,7 @@ test("a runtime that is down is asked again until it answers", async () => {
   await following;
 });
 
-test("a runtime that tells what happens is heard at once", async () => {
+test("runtime events are handled immediately", async () => {
   const { clock, told, cache, run } = setUp(true);
   const stop = new AbortController();
   const following = cache.follow(stop.signal);

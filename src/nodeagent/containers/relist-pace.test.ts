@@ -44,24 +44,24 @@ async function listsInAMinute(
   return { lists, troubles: cache.troubles(), lagMilliseconds };
 }
 
-test("without the gate the runtime is listed every second, though it tells its events", async () => {
+test("without the feature gate the runtime is listed every second, even if it sends events", async () => {
   const { lists } = await listsInAMinute(false, "open");
   assert.ok(lists >= 55, `${lists} lists`);
 });
 
-test("with it, events are heard instead, and a late list is no trouble", async () => {
+test("with the feature gate events replace lists, and a late list is not a problem", async () => {
   const { lists, troubles, lagMilliseconds } = await listsInAMinute(true, "open");
   assert.equal(lists, 1);
   assert.deepEqual([troubles, lagMilliseconds], [[], 0]);
 });
 
 for (const stream of ["unimplemented", "broken"] as const)
-  test(`where the stream is ${stream}, the runtime is listed every second again`, async () => {
+  test(`if the event stream is ${stream}, the runtime is listed every second again`, async () => {
     const { lists } = await listsInAMinute(true, stream);
     assert.ok(lists >= 50, `${lists} lists`);
   });
 
-test("a stream that breaks during a list wants another list right behind it, and only one", async () => {
+test("an event stream that fails during a list causes exactly one further list right after it", async () => {
   const clock = virtualClock(0);
   const pace = relistPace(clock, 1000, true);
   const { signal } = new AbortController();

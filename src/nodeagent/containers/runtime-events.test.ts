@@ -8,7 +8,7 @@ import { runtimeLabelNames } from "./runtime-labels.ts";
 
 const names = runtimeLabelNames(dialects.orch);
 
-test("each event has its pod looked at; one that cannot be is counted, and those after it still come", async () => {
+test("each event has its pod inspected; failures are counted, and later events are still handled", async () => {
   const clock = virtualClock(1_000_000);
   const runtime = fakeRuntime({ clock, images: ["busybox:1"], events: true });
   const looked: string[] = [];

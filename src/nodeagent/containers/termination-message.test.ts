@@ -9,12 +9,12 @@ import { fromLog, terminationMessage } from "./termination-message.ts";
 const logs: [name: string, text: string, said: string][] = [
   ["whole lines", "t stdout F one\nt stderr F two\n", "one\ntwo\n"],
   ["parts of a line", "t stdout P on\nt stdout F e\n", "one\n"],
-  ["lines that are none", "garbage\nt stdout F ok\n", "ok\n"],
+  ["malformed lines", "garbage\nt stdout F ok\n", "ok\n"],
   ["nothing", "", ""],
 ];
 for (const [name, text, said] of logs)
   test(`the end of a log with ${name}`, () => assert.equal(fromLog(text), said));
-test("only the last lines and bytes of a log are told", () => {
+test("only the last lines and bytes of a log are used", () => {
   const text = Array.from({ length: 200 }, (_, i) => `t stdout F line ${i}\n`).join("");
   assert.equal(fromLog(text).split("\n").length, 81);
   assert.ok(fromLog(text).endsWith("line 199\n"));
@@ -22,15 +22,27 @@ test("only the last lines and bytes of a log are told", () => {
 });
 
 const cases: [name: string, file: string, policy: string, exitCode: number, said: string][] = [
-  ["what it wrote", "last words", "File", 1, "last words"],
-  ["nothing, where it wrote nothing", "", "File", 1, ""],
-  ["its log, where it wrote nothing and asked for that", "", "FallbackToLogsOnError", 1, "from the log\n"],
-  ["not its log when it ended well", "", "FallbackToLogsOnError", 0, ""],
-  ["what it wrote before its log", "words", "FallbackToLogsOnError", 1, "words"],
-  ["the end of too many words", "x".repeat(5000) + "end", "File", 1, `${"x".repeat(4093)}end`],
+  ["its message file", "last words", "File", 1, "last words"],
+  ["empty if the message file is empty", "", "File", 1, ""],
+  [
+    "its log if the message file is empty and the policy allows that",
+    "",
+    "FallbackToLogsOnError",
+    1,
+    "from the log\n",
+  ],
+  ["not its log if it exited successfully", "", "FallbackToLogsOnError", 0, ""],
+  ["its message file rather than its log", "words", "FallbackToLogsOnError", 1, "words"],
+  [
+    "the end of a message file that is too long",
+    "x".repeat(5000) + "end",
+    "File",
+    1,
+    `${"x".repeat(4093)}end`,
+  ],
 ];
 for (const [name, file, policy, exitCode, said] of cases) {
-  test(`a container's last words are ${name}`, async () => {
+  test(`a container's termination message is ${name}`, async () => {
     const folder = mkdtempSync(join(tmpdir(), "orch-words-"));
     try {
       writeFileSync(join(folder, "message"), file);

@@ -37,7 +37,7 @@ function asked(respond: () => string, defaultCacheMilliseconds = 60_000) {
   return { clock, inputs, ask: async (image: string) => (await it.credentials(image, signal))[0]!.length };
 }
 
-test("a program gets one line of JSON, and is asked only for images that it is for", async () => {
+test("a provider gets one line of JSON, and is run only for images that it matches", async () => {
   const { ask, inputs } = asked(answer);
   assert.equal(await ask("other.test/a"), 0);
   assert.equal(await ask("r.example/a"), 1);
@@ -50,21 +50,21 @@ const kept: [name: string, more: object, defaultMilliseconds: number, asks: numb
   ["by the default duration", {}, 60_000, 1],
   ["for the registry", { cacheKeyType: "Registry" }, 60_000, 1],
   ["for all images", { cacheKeyType: "Global" }, 60_000, 1],
-  ["though it has no credentials", { auth: null }, 60_000, 1],
-  ["not where the default is zero", {}, 0, 2],
-  ["not where the answer says zero", { cacheDuration: "0s" }, 60_000, 2],
-  ["no longer than the answer says", { cacheDuration: "-5s" }, 60_000, 2],
-  ["not under a key of an unknown type", { cacheKeyType: "image" }, 60_000, 2],
+  ["even if it has no credentials", { auth: null }, 60_000, 1],
+  ["not at all if the default is zero", {}, 0, 2],
+  ["not at all if the response says zero", { cacheDuration: "0s" }, 60_000, 2],
+  ["no longer than the response says", { cacheDuration: "-5s" }, 60_000, 2],
+  ["not at all with an unknown key type", { cacheKeyType: "image" }, 60_000, 2],
 ];
 for (const [name, more, defaultMilliseconds, asks] of kept)
-  test(`an answer is kept ${name}`, async () => {
+  test(`a response is cached ${name}`, async () => {
     const { ask, inputs } = asked(() => answer(more), defaultMilliseconds);
     await ask("r.example/a");
     await ask("r.example/a");
     assert.equal(inputs.length, asks);
   });
 
-test("an answer is asked for again when its time is over", async () => {
+test("a provider is run again when its cached response has expired", async () => {
   const { ask, inputs, clock } = asked(() => answer({ cacheDuration: "5s" }));
   await ask("r.example/a");
   await clock.advance(5000);
@@ -75,20 +75,20 @@ test("an answer is asked for again when its time is over", async () => {
 const useless: [name: string, output: string][] = [
   ["of another version", answer({ apiVersion: "v2" })],
   ["of another kind", answer({ kind: "CredentialProviderRequest" })],
-  ["that is no JSON", "kind: x"],
+  ["that is not JSON", "kind: x"],
   ["with a duration that is a number", answer({ cacheDuration: 5 })],
   ["with a list of credentials", answer({ auth: [] })],
   ["without a key type", answer({ cacheKeyType: undefined })],
 ];
 for (const [name, output] of useless)
-  test(`an answer ${name} gives no credentials and is not kept`, async () => {
+  test(`a response ${name} yields no credentials and is not cached`, async () => {
     const { ask, inputs } = asked(() => output);
     assert.equal(await ask("r.example/a"), 0);
     await ask("r.example/a");
     assert.equal(inputs.length, 2);
   });
 
-test("programs are asked by name, one after the other, and only those that fail count as failed", async () => {
+test("providers are run in the order of their names, and only failing programs count as failed", async () => {
   const order: string[] = [];
   const runs: string[] = [];
   const provider = (name: string, output: string | undefined) => ({
@@ -127,7 +127,7 @@ const places: [image: string, users: readonly string[]][] = [
   ["docker.io/library/busybox", ["docker", "glob"]],
 ];
 for (const [image, users] of places)
-  test(`credentials for ${image} are tried from the most exact place`, () => {
+  test(`credentials for ${image} are tried from the most specific location`, () => {
     const auths = Object.entries({
       "*.io": "glob",
       "registry.io": "host",
@@ -143,7 +143,7 @@ for (const [image, users] of places)
     );
   });
 
-test("of two sets with the same place the first comes first", () => {
+test("of two sets with the same location the first takes precedence", () => {
   const set = (username: string) => [["r.example", { username }]] as const;
   assert.deepEqual(
     credentialsFor("r.example/a", [set("first"), set("second")]).map(({ username }) => username),

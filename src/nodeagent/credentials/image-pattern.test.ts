@@ -21,9 +21,9 @@ const matches: [pattern: string, image: string, is: boolean][] = [
   ["registry.example", "registryxexample/app", false],
 ];
 for (const [pattern, image, is] of matches) {
-  test(`${pattern} ${is ? "means" : "does not mean"} ${image}`, () =>
+  test(`${pattern} ${is ? "matches" : "does not match"} ${image}`, () =>
     assert.equal(imageMatches(pattern, image), is));
 }
 
 for (const text of ["[.example", "[ab].example", "a b.example", "registry.example:port"])
-  test(`${text} is no place`, () => assert.equal(placeOf(text), undefined));
+  test(`${text} is not a valid location`, () => assert.equal(placeOf(text), undefined));

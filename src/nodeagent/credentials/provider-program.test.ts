@@ -13,11 +13,11 @@ const sh = (script: string, environment: { name: string; value: string }[] = [])
   environment,
 });
 
-test("a program gets its input and gives its output", async () => {
+test("a program receives its input and its output is returned", async () => {
   assert.equal(await runProvider(sh("cat"), "hello\n", never), "hello\n");
 });
 
-test("variables are added to those of the agent, and the later of two wins", async () => {
+test("variables are added to those of the agent, and the later of two with the same name wins", async () => {
   const environment = [
     { name: "A", value: "1" },
     { name: "A", value: "2" },
@@ -25,7 +25,7 @@ test("variables are added to those of the agent, and the later of two wins", asy
   assert.equal(await runProvider(sh('echo "$A ${PATH:+path}"', environment), "", never), "2 path\n");
 });
 
-test("a program that fails, is not there or is stopped gives nothing", async () => {
+test("a program that fails, is missing, is stopped or writes too much is an error", async () => {
   await assert.rejects(runProvider(sh("echo secret; exit 3"), "", never), (error: Error) => {
     assert.match(error.message, /exit status 3/);
     assert.doesNotMatch(error.message, /secret/);
@@ -36,7 +36,7 @@ test("a program that fails, is not there or is stopped gives nothing", async () 
   await assert.rejects(runProvider(sh("head -c 2000000 /dev/zero; sleep 60"), "", never), /larger than/);
 });
 
-test("a program that is stopped takes along what it started and what holds its output open", async (t) => {
+test("a stopped program is killed together with its child processes", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "orch-provider-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const note = join(folder, "pid");

@@ -10,7 +10,7 @@ const whole = JSON.stringify({
   auth: { "registry.example": { username: "u", password: "p" } },
 });
 
-test("a whole response is read", () => {
+test("a complete response is parsed", () => {
   const { auths, cacheKeyType } = parseResponse(whole, version);
   assert.deepEqual([auths.map(([pattern]) => pattern), cacheKeyType], [["registry.example"], "Image"]);
 });

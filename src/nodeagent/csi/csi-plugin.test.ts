@@ -99,7 +99,7 @@ async function begin(
 }
 const claiming = podWith({ persistentVolumeClaim: { claimName: "c" } });
 
-test("a volume is staged once, published for each pod, and unstaged when the last lets go", async (t) => {
+test("a volume is staged once, published for each pod, and unstaged after the last pod has released it", async (t) => {
   const { volumes, calls, called, driverObject, claimed, folder } = await begin(t);
   driverObject({ attachRequired: false });
   claimed();
@@ -120,7 +120,7 @@ test("a volume is staged once, published for each pod, and unstaged when the las
   assert.deepEqual(await readdir(join(folder, "plugins", "csi", "d.test")), []);
 });
 
-test("an agent that knows nothing takes a volume down by what is recorded beside it", async (t) => {
+test("a restarted agent tears a volume down from the data recorded next to it", async (t) => {
   const { volumes, called, driverObject, claimed, state, anAgent, plugin } = await begin(t);
   driverObject({ attachRequired: false });
   claimed();
@@ -142,7 +142,7 @@ test("an agent that knows nothing takes a volume down by what is recorded beside
   assert.deepEqual(called().slice(-2), ["UnpublishVolume", "UnstageVolume"]);
 });
 
-test("a volume that must be attached waits for its attachment, whose words the driver gets", async (t) => {
+test("a volume that must be attached waits for its attachment, whose metadata the driver gets", async (t) => {
   const { volumes, api, clock, calls, claimed, plugin } = await begin(t);
   claimed();
   const name = attachmentName("h1", "d.test", "n1");
@@ -163,7 +163,7 @@ test("a volume that must be attached waits for its attachment, whose words the d
   assert.ok(api.objects.has(`${storage}/volumeattachments/${name}`), "the controller detaches");
 });
 
-test("an agent that attaches makes the attachment and removes it in the end", async (t) => {
+test("an agent that attaches volumes creates the attachment and deletes it in the end", async (t) => {
   const { volumes, api, clock, claimed } = await begin(t, { byController: false });
   claimed();
   const path = `${storage}/volumeattachments/${attachmentName("h1", "d.test", "n1")}`;
@@ -182,7 +182,7 @@ test("an agent that attaches makes the attachment and removes it in the end", as
   assert.equal(api.objects.has(path), false);
 });
 
-test("a volume of the pod itself is told the pod, its tokens and its own handle", async (t) => {
+test("an inline volume is published with pod information, tokens and a handle of the pod", async (t) => {
   const { volumes, calls, called, driverObject } = await begin(t);
   driverObject({
     podInfoOnMount: true,
@@ -208,13 +208,13 @@ test("a volume of the pod itself is told the pod, its tokens and its own handle"
 
 const refused: [name: string, driver: object | undefined, volume: object, message: RegExp][] = [
   [
-    "of a driver that is not there",
+    "of an unregistered driver",
     undefined,
     { csi: { driver: "x" } },
     /SetUp failed for volume "v" : orch\.io\/csi: mounter\.SetUpAt failed to get CSI client: driver name x not found in the list of registered CSI drivers/,
   ],
   [
-    "of a driver that has none for pods",
+    "of a driver without inline volumes",
     { volumeLifecycleModes: ["Persistent"] },
     { csi: { driver: "d.test" } },
     /volume mode "Ephemeral" not supported by driver d\.test/,
@@ -227,7 +227,7 @@ for (const [name, object, volume, message] of refused)
     await assert.rejects(volumes.mount(podWith(volume), signal), message);
   });
 
-test("a driver's own words are told", async (t) => {
+test("a driver's error text is reported", async (t) => {
   const { volumes, driverObject, claimed, state, events } = await begin(t);
   driverObject({ attachRequired: false });
   claimed();
@@ -239,7 +239,7 @@ test("a driver's own words are told", async (t) => {
   assert.match(events[0]!, /^FailedMount: /);
 });
 
-test("a volume that grew has its file system made larger, and its claim says so", async (t) => {
+test("a grown volume has its file system expanded and its claim updated", async (t) => {
   const { volumes, api, called, calls, driverObject, claimed } = await begin(t, {
     can: [nodeCapability.expand],
   });
@@ -257,7 +257,7 @@ test("a volume that grew has its file system made larger, and its claim says so"
   assert.equal(called().at(-1), "ExpandVolume");
 });
 
-test("a driver that wants it is asked to publish again", async (t) => {
+test("a driver with requiresRepublish publishes again", async (t) => {
   const { volumes, called, driverObject } = await begin(t);
   driverObject({ volumeLifecycleModes: ["Ephemeral"], requiresRepublish: true });
   const pod = podWith({ csi: { driver: "d.test" } });
@@ -266,7 +266,7 @@ test("a driver that wants it is asked to publish again", async (t) => {
   assert.deepEqual(called(), ["PublishVolume", "PublishVolume"]);
 });
 
-test("a block volume is published as a file and linked for the pod, and all of it goes again", async (t) => {
+test("a block volume is published as a file and linked for the pod, and everything is removed again", async (t) => {
   const { volumes, called, calls, driverObject, claimed, folder } = await begin(t);
   driverObject({ attachRequired: false });
   claimed({ volumeMode: "Block" });
@@ -284,7 +284,7 @@ test("a block volume is published as a file and linked for the pod, and all of i
   assert.deepEqual(left.toSorted(), ["publish", "staging"]);
 });
 
-test("a driver tells how full its volume is", async (t) => {
+test("a driver reports the usage of its volume", async (t) => {
   const { volumes, driverObject, claimed } = await begin(t, { can: [nodeCapability.stats] });
   driverObject({ attachRequired: false });
   claimed();
@@ -299,7 +299,7 @@ test("a driver tells how full its volume is", async (t) => {
   });
 });
 
-test("what was begun to be recorded on a full disk goes with the volume, with and without a record", async (t) => {
+test("a partially written record is removed with the volume, with and without a complete record", async (t) => {
   const { volumes, folder, driverObject, claimed, called } = await begin(t);
   driverObject({ attachRequired: false });
   claimed();

@@ -30,7 +30,7 @@ const versions: [given: readonly string[], spoken: string, problem: string | und
   ],
 ];
 for (const [given, spoken, problem, known] of versions)
-  test(`of the versions [${given.join(", ")}] ${spoken || "none"} is spoken${known ? ` beside ${known}` : ""}`, () => {
+  test(`of the versions [${given.join(", ")}] ${spoken || "none"} is used${known ? ` next to ${known}` : ""}`, () => {
     assert.equal(highestVersion(given), spoken);
     assert.equal(versionProblem(given, known), problem);
   });

@@ -30,18 +30,18 @@ const request = (more: Partial<DeviceRequest>): DeviceRequest => ({
 
 const choices: [name: string, of: DeviceRequest, preferred: readonly string[], chosen: readonly string[]][] =
   [
-    ["the first that are free", request({ size: 2, inUse: new Set(["a"]) }), [], ["b", "c"]],
-    ["what the plug-in prefers", request({ size: 2 }), ["d", "e"], ["d", "e"]],
+    ["the first free devices", request({ size: 2, inUse: new Set(["a"]) }), [], ["b", "c"]],
+    ["the devices that the plug-in prefers", request({ size: 2 }), ["d", "e"], ["d", "e"]],
     [
-      "those of init containers first",
+      "the devices of init containers first",
       request({ size: 2, reusable: new Set(["d"]), inUse: new Set(["d"]) }),
       [],
       ["d", "a"],
     ],
-    ["those near the chosen node", request({ size: 2, nodes: 0b10 }), [], ["c", "d"]],
-    ["the preferred of those near", request({ size: 1, nodes: 0b10 }), ["d", "a"], ["d"]],
+    ["the devices on the chosen NUMA node", request({ size: 2, nodes: 0b10 }), [], ["c", "d"]],
+    ["the preferred devices on the chosen NUMA node", request({ size: 1, nodes: 0b10 }), ["d", "a"], ["d"]],
     [
-      "all near, then others, those of no place last",
+      "all devices on the chosen NUMA node, then others, those of unknown node last",
       request({ size: 5, nodes: 0b10 }),
       [],
       ["c", "d", "a", "b", "e"],
@@ -50,13 +50,13 @@ const choices: [name: string, of: DeviceRequest, preferred: readonly string[], c
 for (const [name, of, preferred, chosen] of choices)
   test(`a container gets ${name}`, () => assert.deepEqual(chooseDevices(of, new Set(preferred)), chosen));
 
-test("too few devices are told with their numbers", () => {
+test("the error about too few devices contains their numbers", () => {
   assert.throws(() => chooseDevices(request({ size: 2, inUse: new Set(["a", "b", "c", "d"]) })), {
     message: "requested number of devices unavailable for example.com/dev. Requested: 2, Available: 1",
   });
 });
 
-test("a plug-in is asked only where there is a choice", () => {
+test("a plug-in is asked for its preference only if there is a choice", () => {
   assert.deepEqual(preferenceQuestion(request({ size: 1, nodes: 0b10 }))?.available, ["c", "d"]);
   assert.equal(preferenceQuestion(request({ size: 2, nodes: 0b10 })), undefined);
   assert.equal(preferenceQuestion(request({ reusable: new Set(["a"]) })), undefined);
@@ -69,7 +69,7 @@ test("a plug-in is asked only where there is a choice", () => {
   );
 });
 
-test("hints name every set of nodes with enough devices, the smallest preferred", () => {
+test("hints contain every set of NUMA nodes with enough devices, the smallest preferred", () => {
   const of = { all: ["a", "b", "c", "d"], reusable: new Set<string>(), numaOf, machine: [0, 1] };
   assert.deepEqual(deviceHints({ ...of, size: 2, available: new Set(["a", "c", "d"]) }), [
     { nodes: 0b10, preferred: true },
@@ -84,6 +84,6 @@ test("hints name every set of nodes with enough devices, the smallest preferred"
   );
 });
 
-test("devices are grouped by their nodes, -1 for none", () => {
+test("devices are grouped by NUMA node, -1 if unknown", () => {
   assert.deepEqual(byNumaNode(["a", "e", "f"], numaOf), { "0": ["a", "f"], "1": ["f"], "-1": ["e"] });
 });

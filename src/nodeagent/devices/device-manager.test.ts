@@ -98,7 +98,7 @@ const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 20; turn++) await Promise.resolve();
 };
 
-test("a plug-in's devices count as the node's, healthy ones can be had, and a lost plug-in gives none", async () => {
+test("a plug-in's devices are node capacity, healthy ones are allocatable, and a lost plug-in has none", async () => {
   const { manager, clock } = await begin();
   const { plugin, tell, leave } = played(["d1", "d2"]);
   const followed = manager.follow(resource, plugin, signal);
@@ -121,7 +121,7 @@ test("a plug-in's devices count as the node's, healthy ones can be had, and a lo
   assert.deepEqual(amounts(), ["0", "0"]);
 });
 
-test("a pod has its devices from the plug-in, and containers what comes with them", async () => {
+test("a pod gets its devices from the plug-in, and containers get the response's contents", async () => {
   const { manager, admit } = await begin();
   const { plugin, calls } = played(["d1", "d2", "d3"]);
   void manager.follow(resource, plugin, signal);
@@ -148,7 +148,7 @@ test("a pod has its devices from the plug-in, and containers what comes with the
   assert.deepEqual(await admit(wanting("b", 2)), { ok: true });
 });
 
-test("a plug-in that refuses has the pod turned away, and its devices are free", async () => {
+test("a pod is rejected if the plug-in fails to allocate, and its devices are freed", async () => {
   const { manager, admit } = await begin();
   const { plugin, state } = played(["d1"]);
   void manager.follow(resource, plugin, signal);
@@ -162,7 +162,7 @@ test("a plug-in that refuses has the pod turned away, and its devices are free",
   assert.equal(manager.allocated(resource), 0);
 });
 
-test("preferences decide, devices of init containers are used again, and starts are announced", async () => {
+test("preferences are applied, devices of init containers are reused, and PreStartContainer is called", async () => {
   const { manager, admit } = await begin();
   const { plugin, state, calls } = played(["d1", "d2", "d3"], {
     preferredAvailable: true,
@@ -183,7 +183,7 @@ test("preferences decide, devices of init containers are used again, and starts 
   });
 });
 
-test("a restart keeps devices of running containers and counts none until the plug-in is back", async () => {
+test("a restarted agent keeps devices of running containers and has no capacity until the plug-in registers", async () => {
   const before = await begin();
   const { plugin } = played(["d1", "d2"]);
   void before.manager.follow(resource, plugin, signal);
@@ -206,7 +206,7 @@ test("a restart keeps devices of running containers and counts none until the pl
   );
 });
 
-test("a container that runs is not turned away though the checkpoint does not tell its devices", async () => {
+test("a running container is not rejected even if the checkpoint lacks its devices", async () => {
   const before = await begin();
   void before.manager.follow(resource, played(["d1", "d2"]).plugin, signal);
   await settle();
@@ -217,7 +217,7 @@ test("a container that runs is not turned away though the checkpoint does not te
   await assert.rejects(async () => after.admit(wanting("c", 1)), /no healthy devices present/);
 });
 
-test("a checkpoint that was tampered with is told and not used", async () => {
+test("a corrupted checkpoint is logged and not used", async () => {
   const warnings: string[] = [];
   const log: Log = { ...silentLog, warn: (message) => void warnings.push(message) };
   const files = new Map([

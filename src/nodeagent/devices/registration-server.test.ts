@@ -49,14 +49,14 @@ async function begin(t: TestContext) {
 }
 const asked = { version: "v1beta1", endpoint: "p.sock", resourceName: "example.com/dev" };
 
-test("sockets that plug-ins left are removed before any can register", async (t) => {
+test("existing plug-in sockets are removed when the agent starts to serve", async (t) => {
   const { directory, registration, socketPath } = await begin(t);
   const server = await registration.serve(socketPath);
   assert.deepEqual(await readdir(directory), ["nodeagent.sock"]);
   await server.close();
 });
 
-test("a plug-in that registers is followed", async (t) => {
+test("a registered plug-in is watched", async (t) => {
   const { directory, registration, seen } = await begin(t);
   await registration.register("example.com/dev", join(directory, "p.sock"));
   assert.equal(await seen, "example.com/dev: d1");
@@ -69,14 +69,14 @@ const refusals: [name: string, request: Partial<typeof asked>, message: RegExp][
     /requested API version "v1alpha1" is not supported by nodeagent\. Supported version is \["v1beta1"\]/,
   ],
   [
-    "of a name that is the product's own",
+    "of a resource name in the product's domain",
     { resourceName: "orch.io/dev" },
     /the ResourceName "orch.io\/dev" is invalid/,
   ],
-  ["of a name without a domain", { resourceName: "cpu" }, /the ResourceName "cpu" is invalid/],
+  ["of a resource name without a domain", { resourceName: "cpu" }, /the ResourceName "cpu" is invalid/],
 ];
 for (const [name, request, message] of refusals)
-  test(`a plug-in ${name} is refused`, async (t) => {
+  test(`a plug-in ${name} is rejected`, async (t) => {
     const { registration, socketPath, channel } = await begin(t);
     const server = await registration.serve(socketPath);
     await assert.rejects(channel.unary(devicePlugin.register.call, { ...asked, ...request }), {
@@ -85,7 +85,7 @@ for (const [name, request, message] of refusals)
     await server.close();
   });
 
-test("a plug-in that is not where it says is waited for longer than it waits itself", async (t) => {
+test("the agent waits longer for an unreachable plug-in than plug-ins wait themselves", async (t) => {
   const { directory } = await begin(t);
   const clock = virtualClock();
   const connecting = connectDevicePlugin(join(directory, "none.sock"), clock);

@@ -75,7 +75,7 @@ const three: readonly Sketch[] = [
   { name: "under", memory: "1Gi", workingSet: "500Mi" },
 ];
 
-test("a hard threshold evicts one pod at once and its pressure outlives it by the transition period", async () => {
+test("a hard threshold evicts one pod at once and its pressure lasts for the transition period afterwards", async () => {
   const { pass, pressures, events, evicted } = node(three, { hard: { "memory.available": "1Gi" } });
   assert.deepEqual(await pass(0, { "memory.available": "1Gi" }), []);
   assert.deepEqual(await pass(10, { "memory.available": "1000Mi" }), ["best-effort"]);
@@ -101,7 +101,7 @@ test("a hard threshold evicts one pod at once and its pressure outlives it by th
   assert.deepEqual(pressures(), []);
 });
 
-test("a soft threshold is pressure at once, evicts after its grace, and begins anew when it recovers", async () => {
+test("a soft threshold is pressure at once, evicts after its grace period, and starts over after a recovery", async () => {
   const { pass, pressures, evicted } = node(three, {
     soft: { "memory.available": "2Gi" },
     softGrace: { "memory.available": "90s" },
@@ -118,15 +118,15 @@ test("a soft threshold is pressure at once, evicts after its grace, and begins a
 
 const softGraces: [name: string, thresholdGrace: string, maxPodGraceSeconds: number, graceSeconds: number][] =
   [
-    ["is that of the settings", "1s", 15, 15],
-    ["is that of the settings where it is more than the pod's own, too", "1s", 600, 600],
-    ["is the pod's own where the settings have a negative one", "1s", -1, 0],
-    ["is the pod's own where the settings have none", "1s", 0, 0],
-    ["of a soft threshold without grace is that of a hard one", "0s", 15, 0],
+    ["is the configured one", "1s", 15, 15],
+    ["is the configured one even if it is longer than the pod's own", "1s", 600, 600],
+    ["is the pod's own if a negative one is configured", "1s", -1, 0],
+    ["is the pod's own if none is configured", "1s", 0, 0],
+    ["of a soft threshold without a grace period is that of a hard one", "0s", 15, 0],
   ];
 // 0 seconds mean that the pod's own grace period applies.
 for (const [name, thresholdGrace, maxPodGraceSeconds, graceSeconds] of softGraces)
-  test(`the time that a pod has at a soft eviction ${name}`, async () => {
+  test(`the grace period of a soft eviction ${name}`, async () => {
     const { pass, evicted } = node(three, {
       soft: { "memory.available": "2Gi" },
       softGrace: { "memory.available": thresholdGrace },
@@ -137,7 +137,7 @@ for (const [name, thresholdGrace, maxPodGraceSeconds, graceSeconds] of softGrace
     assert.equal(evicted[0]!.graceSeconds, graceSeconds);
   });
 
-test("a threshold stays met until its minimum reclaim is there", async () => {
+test("a threshold stays met until its minimum reclaim is available", async () => {
   const { pass } = node(three, {
     hard: { "memory.available": "1Gi" },
     minimumReclaim: { "memory.available": "500Mi" },
@@ -147,13 +147,13 @@ test("a threshold stays met until its minimum reclaim is there", async () => {
   assert.deepEqual(await pass(10, { "memory.available": "1524Mi" }), []);
 });
 
-test("a reading that is not new evicts nobody again", async () => {
+test("an observation that is not new evicts no further pod", async () => {
   const { pass } = node(three, { hard: { "memory.available": "1Gi" } });
   assert.deepEqual(await pass(0, { "memory.available": "900Mi" }), ["best-effort"]);
   assert.deepEqual(await pass(0, { "memory.available": "900Mi" }), []);
 });
 
-test("for disk, unused containers and images go first, and pods only if that is not enough", async () => {
+test("for disk, unused containers and images are removed first, and pods are evicted only if that is not enough", async () => {
   const disk: readonly Sketch[] = [{ name: "d", rootfs: "1Gi" }];
   const { pass, events } = node(disk, { hard: { "nodefs.available": "10Gi" } });
   assert.deepEqual(await pass(0, { "nodefs.available": "9Gi" }), ["d"]);
@@ -171,7 +171,7 @@ test("for disk, unused containers and images go first, and pods only if that is 
   assert.deepEqual(enough.pressures(), ["DiskPressure"]);
 });
 
-test("memory comes before process numbers, and critical pods are spared", async () => {
+test("memory comes before process counts, and critical pods are not evicted", async () => {
   const { pass } = node(
     [
       { name: "critical", priority: 2_000_000_000, workingSet: "9Gi" },
@@ -184,7 +184,7 @@ test("memory comes before process numbers, and critical pods are spared", async 
   assert.deepEqual(await pass(1, { "pid.available": "50", "memory.available": "5Gi" }), ["forks"]);
 });
 
-test("every pod over its own limit of local storage is evicted in one pass, before any threshold", async () => {
+test("every pod above its limit of local storage is evicted in one pass, before any threshold", async () => {
   const { pass, events, evicted } = node(
     [
       { name: "volume", volume: "11Mi", sizeLimit: "10Mi" },
@@ -204,7 +204,7 @@ test("every pod over its own limit of local storage is evicted in one pass, befo
   );
 });
 
-test("pressure is known before the first pass, which still acts on it", async () => {
+test("priming sets the pressure before the first pass, which still evicts", async () => {
   const { it, pass, pressures } = node(three, {
     hard: { "memory.available": "1Gi" },
     observe: async () =>
@@ -217,7 +217,7 @@ test("pressure is known before the first pass, which still acts on it", async ()
   assert.deepEqual(await pass(0, {}), ["best-effort"]);
 });
 
-test("the preview names the order for each signal and evicts nobody", async () => {
+test("the preview contains the order for each signal and evicts no pod", async () => {
   const { it, evicted } = node(three, { hard: { "memory.available": "1Gi", "pid.available": "10" } });
   const { order } = await it.preview(new AbortController().signal);
   assert.deepEqual([...order.keys()], ["memory.available", "pid.available"]);
@@ -228,7 +228,7 @@ test("the preview names the order for each signal and evicts nobody", async () =
   assert.deepEqual(evicted, []);
 });
 
-test("with memory watched, a pass follows within a second of a threshold that is crossed", async () => {
+test("with memory watching, a pass follows within a second after a threshold is crossed", async () => {
   const clock = virtualClock();
   let available = "2Gi";
   const { it, evicted } = node(three, {

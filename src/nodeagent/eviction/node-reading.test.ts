@@ -5,7 +5,7 @@ import { silentLog, virtualClock } from "#base";
 import { cgroupTree } from "../resources/cgroup-tree.ts";
 import { nodeReader } from "./node-reading.ts";
 
-test("the disk of images has no capacity before the node was observed once", async () => {
+test("the image disk has no capacity before the node has been observed once", async () => {
   const rootDirectory = tmpdir();
   const reader = nodeReader({
     clock: virtualClock(0),

@@ -5,7 +5,7 @@ import { measuredPod } from "./eviction.fixture.ts";
 import { previewJson } from "./preview.ts";
 import { parseThresholds } from "./thresholds.ts";
 
-test("a preview tells signals, thresholds and the order of pods with what ranks them", () => {
+test("a preview contains signals, thresholds and the order of pods with the values that rank them", () => {
   const nothing = { soft: {}, softGrace: {}, minimumReclaim: {}, enforcePods: false };
   const thresholds = parseThresholds({ ...nothing, hard: { "memory.available": "1Gi" } });
   const observed = { available: parseQuantity("512Mi"), capacity: parseQuantity("4Gi"), at: 1 };

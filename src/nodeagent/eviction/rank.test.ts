@@ -6,7 +6,7 @@ import type { Signal } from "./thresholds.ts";
 
 const cases: [name: string, signal: Signal, isSplit: boolean, pods: readonly Sketch[]][] = [
   [
-    "a pod over its request goes before one under it, however large",
+    "a pod above its request is evicted before one below it, however large",
     "memory.available",
     false,
     [
@@ -15,7 +15,7 @@ const cases: [name: string, signal: Signal, isSplit: boolean, pods: readonly Ske
     ],
   ],
   [
-    "of those over, the lower priority goes first, then the one further over",
+    "of pods above their requests, the lower priority is evicted first, then the larger excess",
     "memory.available",
     false,
     [
@@ -25,7 +25,7 @@ const cases: [name: string, signal: Signal, isSplit: boolean, pods: readonly Ske
     ],
   ],
   [
-    "what equals its request is not over",
+    "usage equal to the request does not exceed it",
     "memory.available",
     false,
     [
@@ -34,7 +34,7 @@ const cases: [name: string, signal: Signal, isSplit: boolean, pods: readonly Ske
     ],
   ],
   [
-    "process numbers: by priority, then by count",
+    "process counts: by priority, then by count",
     "pid.available",
     false,
     [
@@ -44,7 +44,7 @@ const cases: [name: string, signal: Signal, isSplit: boolean, pods: readonly Ske
     ],
   ],
   [
-    "on a disk of images only layers count",
+    "on a dedicated image disk only layers count",
     "imagefs.available",
     true,
     [
@@ -54,7 +54,7 @@ const cases: [name: string, signal: Signal, isSplit: boolean, pods: readonly Ske
     ],
   ],
   [
-    "on the node's disk beside one of images, layers do not count",
+    "on the node's disk layers do not count if there is a dedicated image disk",
     "nodefs.available",
     true,
     [
@@ -63,7 +63,7 @@ const cases: [name: string, signal: Signal, isSplit: boolean, pods: readonly Ske
     ],
   ],
   [
-    "inodes count where they are short",
+    "inodes count for the inode signal",
     "nodefs.inodesFree",
     false,
     [
@@ -81,7 +81,7 @@ for (const [name, signal, isSplit, pods] of cases)
     );
   });
 
-test("a pod of which nothing is known goes first", () => {
+test("a pod without usage data is evicted first", () => {
   const known = measuredPod({ name: "known", workingSet: "9Gi" });
   const unknown = { ...measuredPod({ name: "unknown" }), usage: undefined };
   assert.deepEqual(rank("memory.available", [known, unknown], false), [unknown, known]);

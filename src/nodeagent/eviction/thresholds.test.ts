@@ -37,21 +37,25 @@ for (const [given, is] of values)
 const refused: [name: string, given: Partial<ThresholdSettings>, message: RegExp][] = [
   ["no amount", { hard: { "memory.available": "0" } }, /must be positive/],
   ["a negative amount", { hard: { "memory.available": "-5Mi" } }, /must be positive/],
-  ["more than all", { hard: { "memory.available": "101%" } }, /<= 100%/],
+  ["a share above 100%", { hard: { "memory.available": "101%" } }, /<= 100%/],
   ["a negative share", { hard: { "memory.available": "-5%" } }, />= 0%/],
-  ["a share that is no number", { hard: { "memory.available": "10 %" } }, /is no percentage/],
+  ["a share that is not a number", { hard: { "memory.available": "10 %" } }, /is no percentage/],
   ["an unknown signal", { hard: { memory: "10%" } }, /unsupported eviction signal memory/],
-  ["a soft threshold without grace", { soft: { "nodefs.available": "1Gi" } }, /grace period must be/],
-  ["a negative grace", { softGrace: { "nodefs.available": "-1s" } }, /must be a positive value/],
-  ["a grace without unit", { softGrace: { "nodefs.available": "30" } }, /missing unit/],
-  ["a negative reclaim", { minimumReclaim: { "memory.available": "-1" } }, /negative eviction minimum/],
-  ["a reclaim of no share", { minimumReclaim: { "memory.available": "0%" } }, /must be positive/],
-  ["a reclaim of an unknown signal", { minimumReclaim: { x: "1" } }, /unsupported eviction signal x/],
+  ["a soft threshold without grace period", { soft: { "nodefs.available": "1Gi" } }, /grace period must be/],
+  ["a negative grace period", { softGrace: { "nodefs.available": "-1s" } }, /must be a positive value/],
+  ["a grace period without unit", { softGrace: { "nodefs.available": "30" } }, /missing unit/],
+  [
+    "a negative minimum reclaim",
+    { minimumReclaim: { "memory.available": "-1" } },
+    /negative eviction minimum/,
+  ],
+  ["a minimum reclaim of 0%", { minimumReclaim: { "memory.available": "0%" } }, /must be positive/],
+  ["a minimum reclaim of an unknown signal", { minimumReclaim: { x: "1" } }, /unsupported eviction signal x/],
 ];
 for (const [name, given, message] of refused)
-  test(`${name} is refused`, () => assert.throws(() => parse(given), message));
+  test(`${name} is rejected`, () => assert.throws(() => parse(given), message));
 
-test("where pods are held to a limit, a hard memory threshold holds for all pods together, too", () => {
+test("if a limit is enforced for pods, a hard memory threshold also applies to all pods together", () => {
   const hard = { "memory.available": "500Mi" };
   const soft = { "memory.available": "1Gi" };
   const softGrace = { "memory.available": "1m" };
@@ -66,7 +70,7 @@ test("where pods are held to a limit, a hard memory threshold holds for all pods
   );
 });
 
-test("a share is taken of the capacity as a single-precision number", () => {
+test("a percentage of the capacity is computed in single precision", () => {
   const [threshold] = parse({ hard: { "memory.available": "10%" } });
   assert.equal(formatQuantity(thresholdQuantity(threshold!.value, parseQuantity("10Gi"))), "1073741840");
 });

@@ -74,42 +74,46 @@ async function begin(t: TestContext, options: Partial<ImageCollectionOptions>) {
   return { collection, clock, disk, events, pull, names };
 }
 
-test("over the high threshold images go that nobody uses, once they are old enough", wanted, async (t) => {
+test("above the high threshold unused images are removed once they are old enough", wanted, async (t) => {
   const { collection, clock, disk, events, pull, names } = await begin(t, {});
   await collection.collect(signal);
-  assert.equal(await names(), "busy busybox idle pause pinned", "there is room");
+  assert.equal(await names(), "busy busybox idle pause pinned", "usage is below the high threshold");
   await pull("late");
   disk.availableBytes = 10 * gibibyte;
   await assert.rejects(collection.collect(signal), /Failed to garbage collect required amount of images/);
-  assert.equal(await names(), "busy late pause pinned", "what was there before counts as old");
+  assert.equal(await names(), "busy late pause pinned", "images from before the start count as old");
   assert.deepEqual(events, ["FreeDiskSpaceFailed"]);
   await clock.advance(2 * minute);
   await assert.rejects(collection.collect(signal));
   assert.equal(await names(), "busy pause pinned");
 });
 
-test("no more images go than the low threshold asks for", wanted, async (t) => {
+test("no more images are removed than the low threshold requires", wanted, async (t) => {
   const { collection, disk, events, names } = await begin(t, {});
   Object.assign(disk, { capacityBytes: 100, availableBytes: 16 });
   await collection.collect(signal);
-  assert.equal(await names(), "busy busybox idle pause pinned", "between the thresholds nothing goes");
+  assert.equal(await names(), "busy busybox idle pause pinned", "between the thresholds nothing is removed");
   disk.availableBytes = 15;
   await collection.collect(signal);
-  assert.match(await names(), /^busy (busybox|idle) pause pinned$/, "one is more than five bytes");
+  assert.match(await names(), /^busy (busybox|idle) pause pinned$/, "one image is larger than five bytes");
   assert.deepEqual(events, []);
 });
 
-test("images that nobody used for too long go though collection by thresholds is off", wanted, async (t) => {
-  const { collection, clock, names } = await begin(t, {
-    highPercent: 100,
-    maximumAgeMilliseconds: 60 * minute,
-  });
-  const stopping = new AbortController();
-  const running = collection.run(stopping.signal);
-  await until("unused images are gone", async () => {
-    await clock.advance(5 * minute);
-    return (await names()) === "busy pause pinned";
-  });
-  stopping.abort();
-  await running;
-});
+test(
+  "images unused for longer than the maximum age are removed even if collection by thresholds is off",
+  wanted,
+  async (t) => {
+    const { collection, clock, names } = await begin(t, {
+      highPercent: 100,
+      maximumAgeMilliseconds: 60 * minute,
+    });
+    const stopping = new AbortController();
+    const running = collection.run(stopping.signal);
+    await until("unused images are removed", async () => {
+      await clock.advance(5 * minute);
+      return (await names()) === "busy pause pinned";
+    });
+    stopping.abort();
+    await running;
+  },
+);

@@ -14,7 +14,7 @@ const record = (id: string, more: object = {}) => ({
   ...more,
 });
 
-test("the longest unused goes first, of equals the first seen; what is used, pinned or young stays", () => {
+test("the least recently used image is removed first, of equals the first seen; used, pinned and young ones are kept", () => {
   const records = [
     record("recent", { lastUsedAt: -5 * minute }),
     record("late", { firstSeenAt: -50 * minute }),
@@ -30,10 +30,10 @@ test("the longest unused goes first, of equals the first seen; what is used, pin
 });
 
 const amounts: [name: string, available: number, high: number, low: number, bytes: number][] = [
-  ["below the high threshold nothing is to be freed", 160, 85, 80, 0],
-  ["at the high threshold as much as leads to the low one", 150, 85, 80, 50],
+  ["below the high threshold nothing must be freed", 160, 85, 80, 0],
+  ["at the high threshold enough is freed to reach the low one", 150, 85, 80, 50],
   ["used percent is rounded up", 159, 84, 80, 41],
-  ["more available than there is counts as empty", 2000, 85, 80, 0],
+  ["more available than the capacity counts as empty", 2000, 85, 80, 0],
 ];
 for (const [name, availableBytes, highPercent, lowPercent, bytes] of amounts)
   test(name, () => {
@@ -82,7 +82,7 @@ function collection(more: {
   return { it, clock, events, removed, collect: () => it.collect(new AbortController().signal) };
 }
 
-test("images found by the first look count as old, later ones must reach the age", async () => {
+test("images found by the first pass count as old, later ones must reach the minimum age", async () => {
   const images = ["a", "pause", "busy"];
   const { collect, removed, clock, events } = collection({ images, used: ["busy"], available: 100 });
   await assert.rejects(collect(), /Attempted to free 100 bytes, but only found 60 bytes/);
@@ -95,23 +95,23 @@ test("images found by the first look count as old, later ones must reach the age
   assert.deepEqual(events, ["FreeDiskSpaceFailed", "FreeDiskSpaceFailed", "FreeDiskSpaceFailed"]);
 });
 
-test("a first pass that knows no disk sees the images all the same", async () => {
+test("a first pass without disk capacity still records the images", async () => {
   const images = ["a"];
   const { collect, removed, events } = collection({ images, available: 100, capacities: [0] });
   await assert.rejects(collect(), /invalid capacity 0/);
   images.push("late");
   await assert.rejects(collect(), /only found 60 bytes/);
-  assert.deepEqual(removed, ["a"], "what came since the first pass has no age yet");
+  assert.deepEqual(removed, ["a"], "images that appeared after the first pass are too young");
   assert.deepEqual(events, ["InvalidDiskCapacity", "FreeDiskSpaceFailed"]);
 });
 
-test("under disk pressure every unused image goes, whatever the thresholds say", async () => {
+test("under disk pressure every unused image is removed, regardless of the thresholds", async () => {
   const { it, removed } = collection({ images: ["a", "b", "busy"], used: ["busy"], available: 900 });
   await it.removeUnused(new AbortController().signal);
   assert.deepEqual(removed, ["a", "b"]);
 });
 
-test("images that cannot be removed are told with what was freed, and the rest goes all the same", async () => {
+test("images that cannot be removed are reported with the freed bytes, and the others are still removed", async () => {
   const images = ["a", "b", "c"];
   const { it, collect, removed, events } = collection({ images, stuck: ["a", "b"], available: 100 });
   const why = "bytes space with errors in image deletion: [a is stuck, b is stuck]";
@@ -122,7 +122,7 @@ test("images that cannot be removed are told with what was freed, and the rest g
   });
 });
 
-test("a second failure in a row is told about the node", async () => {
+test("a second failure in a row is recorded as a node event", async () => {
   const { it, clock, events } = collection({ images: [], available: 0 });
   const stopping = new AbortController();
   const running = it.run(stopping.signal);
@@ -133,7 +133,7 @@ test("a second failure in a row is told about the node", async () => {
   assert.deepEqual(events, ["FreeDiskSpaceFailed", "FreeDiskSpaceFailed", "ImageGCFailed"]);
 });
 
-test("images that nobody used for too long go from a disk that has room; those from before count from the start", async () => {
+test("images unused for too long are removed even with free disk space; earlier images count as used at the start", async () => {
   const { clock, removed, collect } = collection({
     images: ["a", "b"],
     used: ["b"],

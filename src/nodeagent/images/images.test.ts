@@ -32,7 +32,7 @@ const names: [
   ["[fd00::1]:5000/x", "[fd00::1]:5000", "x"],
 ];
 for (const [text, registry, repository, tag, hash] of names) {
-  test(`${text} names an image`, () =>
+  test(`${text} is a valid image reference`, () =>
     assert.deepEqual(parseImageName(text), {
       registry,
       repository,
@@ -53,9 +53,10 @@ for (const text of [
   `${"a".repeat(300)}`,
   "b".repeat(64).replaceAll("b", "0"),
 ]) {
-  test(`${JSON.stringify(text.slice(0, 20))} names none`, () => assert.throws(() => parseImageName(text)));
+  test(`${JSON.stringify(text.slice(0, 20))} is not a valid image reference`, () =>
+    assert.throws(() => parseImageName(text)));
 }
-test("a name without tag and digest means the latest", () => {
+test("a reference without tag and digest gets the tag latest", () => {
   assert.deepEqual(["a", "a:1", `a@${digest}`, "r:5000/a"].map(withDefaultTag), [
     "a:latest",
     "a:1",
@@ -81,8 +82,13 @@ const credentials: [name: string, image: string, auths: object, users: string[]]
     ["b", "a"],
   ],
   ["a pattern", "eu.r.example/x", { "*.r.example": user("a"), "*.example": user("b") }, ["a"]],
-  ["the usual registry", "busybox", { "https://index.docker.io/v1/": user("a") }, ["a"]],
-  ["both in one", "r.example/x", { "r.example": { auth: Buffer.from("a:p").toString("base64") } }, ["a"]],
+  ["the default registry", "busybox", { "https://index.docker.io/v1/": user("a") }, ["a"]],
+  [
+    "user name and password in one field",
+    "r.example/x",
+    { "r.example": { auth: Buffer.from("a:p").toString("base64") } },
+    ["a"],
+  ],
 ];
 const placeOf = (image: string): string => {
   const { registry, repository } = parseImageName(image);
@@ -97,7 +103,7 @@ for (const [name, image, auths, users] of credentials) {
       users,
     ));
 }
-test("a broken secret opens nothing", () => {
+test("a malformed secret contributes no credentials", () => {
   const broken = {
     type: dialects.orch.names.secretTypes.dockerConfigJson,
     data: { ".dockerconfigjson": "e30x" },
@@ -106,9 +112,9 @@ test("a broken secret opens nothing", () => {
 });
 
 const pulls: [name: string, serial: boolean, parallel: number | undefined, atOnce: number][] = [
-  ["pulls are one at a time where they are serialized", true, undefined, 1],
-  ["as many as the settings say where they are not", false, 3, 3],
-  ["and any number where the settings say none", false, undefined, Infinity],
+  ["serialized pulls run one at a time", true, undefined, 1],
+  ["parallel pulls are limited by the configured maximum", false, 3, 3],
+  ["parallel pulls are unlimited without a maximum", false, undefined, Infinity],
 ];
 for (const [name, serializeImagePulls, maxParallelImagePulls, atOnce] of pulls)
   test(name, () => {
@@ -120,7 +126,7 @@ for (const [name, serializeImagePulls, maxParallelImagePulls, atOnce] of pulls)
     });
   });
 
-test("pulls run so many at once, in order, and not too often", async () => {
+test("concurrency and rate of pulls are limited, and waiting pulls run in order", async () => {
   const clock = virtualClock();
   const queue = pullQueue({ clock, atOnce: 2, perSecond: 1, burst: 3 });
   const begun: number[] = [];
@@ -179,7 +185,7 @@ for (const [image, policy, outcome, events] of policies) {
   });
 }
 
-test("a pull that failed is not tried again before its time", async () => {
+test("a failed pull is not retried before its back-off has expired", async () => {
   const { clock, runtime, ensure } = setUp();
   const pulls = (): number => runtime.calls.filter(({ method }) => method === "PullImage").length;
   assert.equal(await ensure("nowhere:1", "Always"), "ErrImagePull");
@@ -192,13 +198,13 @@ test("a pull that failed is not tried again before its time", async () => {
   assert.equal(pulls(), 2);
 });
 
-test("a runtime that cannot be asked is told as such", async () => {
+test("an unreachable runtime is reported as an inspection error", async () => {
   const { runtime, ensure } = setUp();
   runtime.faults.fail("ImageStatus", new Error("down"));
   assert.equal(await ensure("here:1", "IfNotPresent"), "ImageInspectError");
 });
 
-test("whoever gives up while others pull leaves the queue at once", async () => {
+test("an aborted pull leaves the queue at once while another one is running", async () => {
   const queue = pullQueue({ clock: virtualClock(), atOnce: 1, perSecond: 0, burst: 0 });
   const first = Promise.withResolvers<string>();
   const pulling = queue.run(() => first.promise);

@@ -51,7 +51,7 @@ const run = async (port: number, scheme: string): Promise<void> => {
   );
 };
 
-test("a hook over TLS is asked over TLS, with all its headers", async (t) => {
+test("an HTTPS hook is sent over TLS with all its headers", async (t) => {
   const { certificate, key } = selfSigned({ commonName: "hook" }, ["127.0.0.1"], {
     now: Date.now(),
     days: 1,
@@ -61,7 +61,7 @@ test("a hook over TLS is asked over TLS, with all its headers", async (t) => {
   assert.deepEqual([asked[0]?.["x-mine"], asked[0]?.authorization, fallen], ["yes", "secret", []]);
 });
 
-test("a hook whose server speaks no TLS is asked without, and without credentials", async (t) => {
+test("a hook whose server does not speak TLS is sent over plain HTTP without credentials", async (t) => {
   const { port, asked } = await listening(t, createServer());
   await run(port, "HTTPS");
   assert.deepEqual([asked.length, asked[0]?.["x-mine"], asked[0]?.authorization], [1, "yes", undefined]);
@@ -70,12 +70,12 @@ test("a hook whose server speaks no TLS is asked without, and without credential
 
 const commands: [name: string, command: string[], expected: RegExp][] = [
   [
-    "a command that fails is told with its code and its words",
+    "a failing command is reported with its exit code and output",
     ["sh", "-c", "echo no; exit 3"],
     /^Exec lifecycle hook \(\[sh -c echo no; exit 3\]\) for Container "c" in Pod ".*" failed - error: command 'sh -c echo no; exit 3' exited with 3: , message: "no\\n"$/,
   ],
   [
-    "a command that is not there is told with the runtime's words",
+    "a missing command is reported with the runtime's error",
     ["/no/such"],
     /^Exec lifecycle hook \(\[\/no\/such\]\) for Container "c" .* failed - error: .+, message: ""$/,
   ],
@@ -104,7 +104,7 @@ for (const [name, command, expected] of commands) {
   });
 }
 
-test("a hook whose server is not there fails", async (t) => {
+test("a hook with an unreachable server fails", async (t) => {
   const server = createServer();
   const { port } = await listening(t, server);
   server.close();
@@ -113,7 +113,7 @@ test("a hook whose server is not there fails", async (t) => {
   assert.deepEqual(fallen, []);
 });
 
-test("a hook of a kind that cannot run is told as Go prints it", async () => {
+test("a hook of an unsupported kind is reported in Go's format", async () => {
   const clock = virtualClock();
   const runner = hooks({ clock, runtime: fakeRuntime({ clock }), userAgent: "lifecycle" });
   const target = { pod, container: pod.spec.containers![0]!, containerId: "c", podIp: "127.0.0.1" };
@@ -128,7 +128,7 @@ test("a hook of a kind that cannot run is told as Go prints it", async () => {
   );
 });
 
-test("a hook that sleeps ends after its seconds, or when it is given up", async () => {
+test("a sleep hook ends after its seconds, or when it is aborted", async () => {
   const clock = virtualClock();
   const runner = hooks({ clock, runtime: fakeRuntime({ clock }), userAgent: "lifecycle" });
   const target = { pod, container: pod.spec.containers![0]!, containerId: "c", podIp: "" };
@@ -149,13 +149,13 @@ test("a hook that sleeps ends after its seconds, or when it is given up", async 
 });
 
 const plainly: [name: string, path: string | undefined, port: number | string, asked: string][] = [
-  ["a path after a slash of its own", "/ready", "web", "//ready"],
+  ["a path is appended after a slash", "/ready", "web", "//ready"],
   ["no path", undefined, "web", "/"],
   ["a query", "x?a=b#c", "web", "/x?a=b"],
   ["a port as text", "x", "number", "/x"],
 ];
 for (const [name, path, port, expected] of plainly)
-  test(`without ConsistentHTTPGetHandlers a hook is asked without TLS and headers: ${name}`, async (t) => {
+  test(`without ConsistentHTTPGetHandlers a hook is sent without TLS and headers: ${name}`, async (t) => {
     const server = createServer();
     const { port: number, asked } = await listening(t, server);
     const urls: (string | undefined)[] = [];

@@ -30,14 +30,20 @@ const cases: [
   nodes: readonly number[] | undefined,
   admit: boolean,
 ][] = [
-  ["none admits anything", "none", [cpuAnywhere], undefined, true],
-  ["what all prefer is taken", "restricted", [cpuAnywhere, gpuOnOne], [1], true],
-  ["on one node where that is asked for", "single-numa-node", [cpuAnywhere, gpuOnOne], [1], true],
-  ["best-effort admits what does not fit together", "best-effort", [apart, gpuApart], [0], true],
-  ["restricted does not", "restricted", [apart, gpuApart], [0], false],
-  ["single-numa-node does not either", "single-numa-node", [apart, gpuApart], undefined, false],
+  ["the policy none admits everything", "none", [cpuAnywhere], undefined, true],
+  ["nodes that all resources prefer are chosen", "restricted", [cpuAnywhere, gpuOnOne], [1], true],
+  ["single-numa-node chooses one node", "single-numa-node", [cpuAnywhere, gpuOnOne], [1], true],
+  ["best-effort admits conflicting preferences", "best-effort", [apart, gpuApart], [0], true],
+  ["restricted does not admit conflicting preferences", "restricted", [apart, gpuApart], [0], false],
+  [
+    "single-numa-node does not admit conflicting preferences",
+    "single-numa-node",
+    [apart, gpuApart],
+    undefined,
+    false,
+  ],
   ["no preference restricts nothing", "restricted", [null, { gpu: null }], [0, 1], true],
-  ["what is impossible is not preferred", "restricted", [{ gpu: [] }], [0, 1], false],
+  ["an impossible allocation is not preferred", "restricted", [{ gpu: [] }], [0, 1], false],
 ];
 for (const [name, policy, providers, nodes, admit] of cases)
   test(name, () => {
@@ -45,7 +51,7 @@ for (const [name, policy, providers, nodes, admit] of cases)
     assert.deepEqual([choice.hint.nodes && nodesOf(choice.hint.nodes), choice.admit], [nodes, admit]);
   });
 
-test("of nodes that are equally many, the nearer are better where that is asked for", () => {
+test("of equally many nodes the closer ones are chosen with preferClosest", () => {
   const nodes = [0, 1, 2];
   const distances = new Map([
     [0, [10, 30, 20]],
@@ -59,7 +65,7 @@ test("of nodes that are equally many, the nearer are better where that is asked 
   assert.deepEqual(best(true), [0, 2]);
 });
 
-test("masks come in order of size", () => {
+test("masks are generated in the order of their size", () => {
   assert.deepEqual([...everyMask([0, 1, 2])].map(nodesOf), [
     [0],
     [1],

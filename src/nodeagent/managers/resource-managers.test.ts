@@ -69,7 +69,7 @@ function devicesOf(...podUids: readonly string[]) {
 
 const guaranteed = (uid: string, cpu = "2") => podOf(uid, [{ name: "c", cpu, memory: "1Gi" }]);
 
-test("a guaranteed pod has its CPUs for itself, others share the rest, and the file says so", async (t) => {
+test("a Guaranteed pod gets exclusive CPUs, others share the rest, and the state file records that", async (t) => {
   const { managers, state, directory } = await begin(t);
   assert.deepEqual(managers.admit(guaranteed("a"), []), { ok: true });
   const [container] = guaranteed("a").spec.containers!;
@@ -90,7 +90,7 @@ test("a guaranteed pod has its CPUs for itself, others share the rest, and the f
   assert.equal((await stat(join(directory, "cpu_manager_state"))).mode & 0o777, 0o600);
 });
 
-test("init containers hand their CPUs on", async (t) => {
+test("CPUs of init containers are reused by later containers", async (t) => {
   const { managers } = await begin(t);
   const pod = podOf("a", [{ name: "c", cpu: "2", memory: "1Gi" }], [{ name: "i", cpu: "4", memory: "1Gi" }]);
   managers.admit(pod, []);
@@ -98,7 +98,7 @@ test("init containers hand their CPUs on", async (t) => {
   assert.equal(formatCpuSet(managers.exclusive("a", "c")), "1,9");
 });
 
-test("a pod that wants more CPUs than are left is turned away and takes none", async (t) => {
+test("a pod that requests more CPUs than are free is rejected and gets none", async (t) => {
   const { managers } = await begin(t);
   assert.deepEqual(managers.admit(guaranteed("a", "15"), []), {
     ok: false,
@@ -113,7 +113,7 @@ test("a pod that wants more CPUs than are left is turned away and takes none", a
   assert.equal(managers.exclusive("b", "x").size, 0);
 });
 
-test("with whole cores only, half a core is an alignment error", async (t) => {
+test("with full-pcpus-only, half a core is an alignment error", async (t) => {
   const { managers } = await begin(t, {
     cpu: { reserved: parseCpuSet("0,8"), options: { ...plain, fullCoresOnly: true } },
   });
@@ -121,7 +121,7 @@ test("with whole cores only, half a core is an alignment error", async (t) => {
   assert.equal(refused.ok ? "" : refused.reason, "SMTAlignmentError");
 });
 
-test("CPUs of a pod that is gone are shared again once another comes, and running containers move", async (t) => {
+test("CPUs of a removed pod are shared again once another is admitted, and cpusets of running containers are updated", async (t) => {
   const { managers, clock, updates, containers, pods } = await begin(t);
   const shared = podOf("b", [{ name: "c" }]);
   pods.push(shared);
@@ -141,7 +141,7 @@ test("CPUs of a pod that is gone are shared again once another comes, and runnin
   assert.deepEqual(updates, ["id-b 0,2-8,10-15", "id-b 0-15"]);
 });
 
-test("what a pod had that went while no agent ran is free for the next", async (t) => {
+test("resources of a pod that was removed while no agent was running are free for the next", async (t) => {
   const { managers, options } = await begin(t);
   managers.admit(guaranteed("a", "14"), []);
   await managers.contribute(guaranteed("a"), guaranteed("a").spec.containers![0]!, signal);
@@ -153,7 +153,7 @@ test("what a pod had that went while no agent ran is free for the next", async (
   assert.deepEqual(freed, ["a"]);
 });
 
-test("CPUs of a pod that went while no agent ran are shared without another coming", async (t) => {
+test("CPUs of a pod that was removed while no agent was running are shared again without another admission", async (t) => {
   const { managers, options, clock } = await begin(t);
   managers.admit(guaranteed("a"), []);
   await managers.contribute(guaranteed("a"), guaranteed("a").spec.containers![0]!, signal);
@@ -167,7 +167,7 @@ test("CPUs of a pod that went while no agent ran are shared without another comi
   assert.equal(after.exclusive("a", "c").size, 0);
 });
 
-test("devices of the pod that was admitted last are its own until another is admitted", async (t) => {
+test("devices of the last admitted pod are freed only when another is admitted", async (t) => {
   const { devices, freed } = devicesOf();
   const { managers } = await begin(t, { devices });
   for (const uid of ["a", "b"]) managers.admit(guaranteed(uid), []);
@@ -178,7 +178,7 @@ test("devices of the pod that was admitted last are its own until another is adm
   assert.deepEqual(freed, ["a", "b"]);
 });
 
-test("a restart keeps what was given out", async (t) => {
+test("a restarted agent keeps the allocations", async (t) => {
   const { managers, options } = await begin(t);
   managers.admit(guaranteed("a"), []);
   await managers.contribute(guaranteed("a"), guaranteed("a").spec.containers![0]!, signal);
@@ -206,11 +206,11 @@ const broken: [name: string, text: string, message: RegExp][] = [
   ],
 ];
 for (const [name, text, message] of broken)
-  test(`a state file ${name} ends the start`, async (t) => {
+  test(`a state file ${name} prevents the start`, async (t) => {
     await assert.rejects(begin(t, {}, text), message);
   });
 
-test("memory comes from one NUMA node, and an affinity that cannot be had is refused", async (t) => {
+test("memory is allocated from one NUMA node, and an impossible affinity is rejected", async (t) => {
   const { managers, state } = await begin(t, {
     memory: { reserved },
     topologyPolicy: "single-numa-node",
@@ -240,7 +240,7 @@ test("memory comes from one NUMA node, and an affinity that cannot be had is ref
   assert.equal(machineState["1"]!.memoryMap.memory.free, 0);
 });
 
-test("memory of init containers is free once a later container of their pod was made", async (t) => {
+test("memory of init containers is freed once a later container of their pod is created", async (t) => {
   const { managers } = await begin(t, { memory: { reserved } });
   const pod = podOf("a", [{ name: "c", cpu: "2", memory: "1Gi" }]);
   const [init] = podOf("b", [{ name: "i", cpu: "2", memory: "3Gi" }]).spec.containers!;

@@ -46,53 +46,50 @@ const allocatable = {
 };
 
 const cases: [name: string, pod: Pod, reason: string | undefined, around?: Around][] = [
-  ["a plain pod may run", pod(), undefined],
-  ["a node without memory takes no pods that ask for none", pod(), "Evicted", { lacks: ["MemoryPressure"] }],
+  ["a plain pod is admitted", pod(), undefined],
+  ["a node under memory pressure rejects BestEffort pods", pod(), "Evicted", { lacks: ["MemoryPressure"] }],
   [
-    "a node without memory takes pods that ask for theirs",
+    "a node under memory pressure admits pods with memory requests",
     pod(asking({ memory: "1Mi" })),
     undefined,
     { lacks: ["MemoryPressure"] },
   ],
   [
-    "a node without memory takes pods that know it",
+    "a node under memory pressure admits pods that tolerate its taint",
     pod({ tolerations: [{ key: dialect.names.taints.memoryPressure, operator: "Exists" }] }),
     undefined,
     { lacks: ["MemoryPressure"] },
   ],
   [
-    "a node without disk takes nobody",
+    "a node under disk pressure rejects all ordinary pods",
     pod({ ...asking({ memory: "1Mi" }), tolerations: [{ operator: "Exists" }] }),
     "Evicted",
     { lacks: ["MemoryPressure", "DiskPressure"] },
   ],
-  ["a node without disk takes pods of the system", pod(critical), undefined, { lacks: ["DiskPressure"] }],
+  ["a node under disk pressure admits critical pods", pod(critical), undefined, { lacks: ["DiskPressure"] }],
   ["too many pods", pod(), "OutOfpods", { others: [pod(), pod(), pod()] }],
-  ["as much cpu as there is fits", pod(asking({ cpu: "2" })), undefined],
-  ["more cpu than there is does not", pod(asking({ cpu: "2001m" })), "OutOfcpu"],
-  ["others use cpu too", pod(asking({ cpu: "1001m" })), "OutOfcpu", { others: [pod(asking({ cpu: "1" }))] }],
+  ["a cpu request of the whole capacity fits", pod(asking({ cpu: "2" })), undefined],
+  ["a cpu request above the capacity does not fit", pod(asking({ cpu: "2001m" })), "OutOfcpu"],
   [
-    "a greedy init container counts alone",
+    "cpu requests of other pods count",
+    pod(asking({ cpu: "1001m" })),
+    "OutOfcpu",
+    { others: [pod(asking({ cpu: "1" }))] },
+  ],
+  [
+    "a larger request of an init container counts alone",
     pod({ ...asking({ cpu: "1" }), initContainers: [{ name: "i", resources: { requests: { cpu: "3" } } }] }),
     "OutOfcpu",
   ],
-  [
-    "the cost of running a pod counts",
-    pod({ ...asking({ cpu: "1500m" }), overhead: { cpu: "600m" } }),
-    "OutOfcpu",
-  ],
-  ["more memory than there is", pod(asking({ memory: "2Gi" })), "OutOfmemory"],
-  ["cpu is told before memory", pod(asking({ memory: "2Gi", cpu: "9" })), "OutOfcpu"],
+  ["the pod overhead counts", pod({ ...asking({ cpu: "1500m" }), overhead: { cpu: "600m" } }), "OutOfcpu"],
+  ["a memory request above the capacity", pod(asking({ memory: "2Gi" })), "OutOfmemory"],
+  ["cpu is reported before memory", pod(asking({ memory: "2Gi", cpu: "9" })), "OutOfcpu"],
   ["hugepages that the node lacks", pod(asking({ "hugepages-2Mi": "4Mi" })), "OutOfhugepages-2Mi"],
   ["local storage", pod(asking({ "ephemeral-storage": "2Gi" })), "OutOfephemeral-storage"],
-  [
-    "an extended resource that the node knows",
-    pod(asking({ "example.com/gpu": "2" })),
-    "OutOfexample.com/gpu",
-  ],
-  ["an extended resource that the node does not know", pod(asking({ "example.com/other": "2" })), undefined],
+  ["an extended resource that the node has", pod(asking({ "example.com/gpu": "2" })), "OutOfexample.com/gpu"],
+  ["an extended resource that the node does not have", pod(asking({ "example.com/other": "2" })), undefined],
   ["a node selector that matches", pod({ nodeSelector: { zone: "a" } }), undefined],
-  ["a node selector that does not", pod({ nodeSelector: { zone: "b" } }), "NodeAffinity"],
+  ["a node selector that does not match", pod({ nodeSelector: { zone: "b" } }), "NodeAffinity"],
   ["the selector of the operating system", pod({ nodeSelector: { [os]: "linux" } }), undefined],
   ["an affinity that matches", pod(affinity(expression("zone", "In", "a", "b"))), undefined],
   [
@@ -104,7 +101,7 @@ const cases: [name: string, pod: Pod, reason: string | undefined, around?: Aroun
   ["a greater number", pod(affinity(expression("cores", "Gt", "7"))), undefined],
   ["a lesser number", pod(affinity(expression("cores", "Lt", "8"))), "NodeAffinity"],
   ["an empty term matches nothing", pod(affinity({})), "NodeAffinity"],
-  ["no term matches nothing", pod(affinity()), "NodeAffinity"],
+  ["an empty list of terms matches nothing", pod(affinity()), "NodeAffinity"],
   [
     "a field of the node",
     pod(affinity({ matchFields: [{ key: "metadata.name", operator: "In", values: ["n1"] }] })),
@@ -126,18 +123,13 @@ const cases: [name: string, pod: Pod, reason: string | undefined, around?: Aroun
     { others: [pod(withPort(80, { hostIP: "10.0.0.2" }))] },
   ],
   [
-    "one address against all",
+    "one address conflicts with all addresses",
     pod(withPort(80, { hostIP: "10.0.0.1" })),
     "NodePorts",
     { others: [pod(withPort(80))] },
   ],
-  ["a taint that throws pods out", pod(), "TaintToleration", { taints: [noExecute] }],
-  [
-    "a taint that only keeps the scheduler away",
-    pod(),
-    undefined,
-    { taints: [{ ...noExecute, effect: "NoSchedule" }] },
-  ],
+  ["a NoExecute taint", pod(), "TaintToleration", { taints: [noExecute] }],
+  ["a NoSchedule taint", pod(), undefined, { taints: [{ ...noExecute, effect: "NoSchedule" }] }],
   [
     "a tolerated taint",
     pod({ tolerations: [{ key: "gone", operator: "Exists" }] }),
@@ -245,7 +237,7 @@ const plainly: AdmissionOptions = {
   localStorageIsolation: true,
   appArmor: false,
 };
-test("messages say what is lacking", () => {
+test("messages contain the insufficient resource", () => {
   const admission = podAdmission(plainly);
   assert.deepEqual(admission.admit(pod(asking({ cpu: "3" })), [pod(asking({ cpu: "500m" }))]), {
     ok: false,
@@ -268,28 +260,38 @@ const named = (
 const guaranteed = (name: string, cpu: string): Pod =>
   named(name, { cpu, memory: "1Mi" }, {}, { cpu, memory: "1Mi" });
 const rooms: [name: string, pod: Pod, others: Pod[], result: string][] = [
-  ["with room for all nobody goes", named("p", { cpu: "1" }, critical), [named("a", { cpu: "1" })], "ok"],
-  ["one that asks for enough goes", named("p", { cpu: "1" }, critical), [named("a", { cpu: "1500m" })], "a"],
   [
-    "one that frees enough goes rather than two",
+    "if all pods fit, none is preempted",
+    named("p", { cpu: "1" }, critical),
+    [named("a", { cpu: "1" })],
+    "ok",
+  ],
+  [
+    "a pod with a sufficient request is preempted",
+    named("p", { cpu: "1" }, critical),
+    [named("a", { cpu: "1500m" })],
+    "a",
+  ],
+  [
+    "one pod that frees enough is preempted rather than two",
     named("p", { cpu: "1" }, critical),
     [named("a", { cpu: "300m" }), named("b", { cpu: "500m" }), named("d", { cpu: "1" })],
     "d",
   ],
   [
-    "of those that are enough, the smaller goes",
+    "of the pods that free enough, the smaller is preempted",
     named("p", { cpu: "1" }, critical),
     [named("a", { cpu: "900m" }), named("b", { cpu: "800m" })],
     "b",
   ],
   [
-    "those that count on less go first",
+    "lower QoS classes are preempted first",
     named("p", { cpu: "1" }, critical),
     [guaranteed("g", "1"), named("b", { cpu: "1" })],
     "b",
   ],
   [
-    "those that count on most go when nothing else helps",
+    "Guaranteed pods are preempted if nothing else suffices",
     named("p", { cpu: "2" }, critical),
     [guaranteed("g", "1"), named("b", { cpu: "1" })],
     "b,g",
@@ -301,37 +303,37 @@ const rooms: [name: string, pod: Pod, others: Pod[], result: string][] = [
     "x",
   ],
   [
-    "pods of the system do not yield to their equals",
+    "critical pods are not preempted for pods of the same priority",
     named("p", { cpu: "1" }, critical),
     [named("a", { cpu: "2" }, critical)],
     "UnexpectedAdmissionError",
   ],
   [
-    "a higher priority wins",
+    "critical pods are preempted for a higher priority",
     named("p", { cpu: "1" }, { priority: 2_000_001_000 }),
     [named("a", { cpu: "2" }, critical)],
     "a",
   ],
   [
-    "more than there is cannot be had",
+    "a request above the capacity is rejected",
     named("p", { cpu: "3" }, critical),
     [named("a", { cpu: "2" })],
     "UnexpectedAdmissionError",
   ],
   [
-    "what else speaks against it is told",
+    "another failing check is reported",
     named("p", { cpu: "2", memory: "1Mi" }, { ...critical, nodeSelector: { zone: "b" } }),
     [named("a", { cpu: "2" })],
     "NodeAffinity",
   ],
   [
-    "an ordinary pod is turned away",
+    "an ordinary pod is rejected",
     named("p", { cpu: "1" }, { priority: 1000 }),
     [named("a", { cpu: "2" }, { priority: 0 })],
     "OutOfcpu",
   ],
   [
-    "static pods are of the system",
+    "static pods are critical",
     pod(asking({ cpu: "1" }), {
       name: "s",
       annotations: { [dialect.names.annotations.configSource]: "file" },
@@ -341,7 +343,7 @@ const rooms: [name: string, pod: Pod, others: Pod[], result: string][] = [
   ],
 ];
 for (const [name, asked, others, result] of rooms) {
-  test(`making room: ${name}`, () => {
+  test(`preemption: ${name}`, () => {
     const admitted = podAdmission({ ...plainly, labels: () => ({ zone: "a" }) }).admit(asked, others);
     assert.equal(
       admitted.ok
@@ -352,7 +354,7 @@ for (const [name, asked, others, result] of rooms) {
   });
 }
 
-test("a pod that asks for profiles waits on a kernel without them", () => {
+test("a pod with AppArmor profiles is blocked on a kernel without AppArmor", () => {
   const prefix = dialect.names.annotations.appArmorContainerPrefix;
   const asked = (profile: string): Pod => pod({}, { annotations: { [`${prefix}c`]: profile } });
   const without = podAdmission(plainly);
@@ -364,7 +366,7 @@ test("a pod that asks for profiles waits on a kernel without them", () => {
   assert.equal(podAdmission({ ...plainly, appArmor: true }).blocks!(asked("runtime/default")), undefined);
 });
 
-test("a pod that ran before is judged by what the API server knows of the node", () => {
+test("a pod that ran before is checked against the recorded allocatable resources of the node", () => {
   const admission = podAdmission({
     dialect,
     nodeName: "n1",

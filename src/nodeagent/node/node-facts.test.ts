@@ -26,7 +26,7 @@ const machine = {
   selinux: false,
 };
 
-test("capacity is what the machine has", () => {
+test("capacity is computed from the machine", () => {
   assert.deepEqual(
     capacityOf(machine, { maxPods: 110, podsPerCore: 0, localStorageBytes: 100 * 1024 ** 3 }),
     {
@@ -41,7 +41,7 @@ test("capacity is what the machine has", () => {
   assert.equal(capacityOf(machine, { maxPods: 10, podsPerCore: 5 })["pods"], "10");
 });
 
-test("allocatable is what reservations, thresholds and hugepages leave", () => {
+test("allocatable is capacity minus reservations, thresholds and huge pages", () => {
   const capacity = {
     cpu: "4",
     memory: "8Gi",
@@ -66,7 +66,7 @@ test("allocatable is what reservations, thresholds and hugepages leave", () => {
   );
 });
 
-test("CPUs set aside take the place of reserved amounts", () => {
+test("reserved CPUs replace reserved CPU amounts", () => {
   assert.deepEqual(reservations([{ cpu: "500m", memory: "1Gi" }, { cpu: "1" }], 2), [
     { memory: "1Gi" },
     {},
@@ -75,12 +75,12 @@ test("CPUs set aside take the place of reserved amounts", () => {
   assert.deepEqual(reservations([{ cpu: "500m" }], 0), [{ cpu: "500m" }]);
 });
 
-test("pods together may use the process numbers that reservations leave", () => {
+test("allocatable process IDs are the kernel's maximum minus reservations", () => {
   assert.deepEqual(allocatablePids(1000, [{ pid: "100" }, { cpu: "1" }, { pid: "50" }]), { pid: "850" });
   assert.deepEqual(allocatablePids(1000, [{ pid: "2k" }]), { pid: "1" });
 });
 
-test("thresholds of 0% and 100% keep nothing free", () => {
+test("thresholds of 0% and 100% reserve nothing", () => {
   assert.equal(allocatableOf({ memory: "8Gi" }, [], { "memory.available": "100%" })["memory"], "8Gi");
 });
 
@@ -91,11 +91,11 @@ const readiness: [
   troubles: readonly string[],
   event: string | undefined,
 ][] = [
-  ["a node that was never told about is not said to become ready", [], [], undefined],
-  ["conditions that others keep do not make a node known", ["NetworkUnavailable=False"], [], undefined],
-  ["a node that was not ready and is, becomes ready", ["Ready=False"], [], "NodeReady"],
-  ["a node that was ready and is not, is said so", ["Ready=True"], ["a"], "NodeNotReady"],
-  ["a node that stays ready is not said to become so", ["Ready=True"], [], undefined],
+  ["no event says that a new node becomes ready", [], [], undefined],
+  ["conditions of other components do not make a node known", ["NetworkUnavailable=False"], [], undefined],
+  ["a node that becomes ready has an event", ["Ready=False"], [], "NodeReady"],
+  ["a node that becomes not ready has an event", ["Ready=True"], ["a"], "NodeNotReady"],
+  ["a node that stays ready has no event", ["Ready=True"], [], undefined],
 ];
 for (const [rule, before, troubles, event] of readiness) {
   test(rule, () => {
@@ -113,7 +113,7 @@ for (const [rule, before, troubles, event] of readiness) {
   });
 }
 
-test("conditions are told with reasons and messages, and their changes as events", () => {
+test("conditions have reasons and messages, and their changes are events", () => {
   const first = nextConditions([], well, 0, dialects.orch);
   assert.deepEqual(
     first.conditions.map(({ type, status, reason, message }) => [type, status, reason, message]),
@@ -161,12 +161,12 @@ test("conditions are told with reasons and messages, and their changes as events
   );
 });
 
-test("conditions of others are left alone", () => {
+test("conditions of other components are kept", () => {
   const other = { type: "NetworkUnavailable", status: "False" } as NodeCondition;
   assert.deepEqual(nextConditions([other], well, 0, dialects.orch).conditions[0], other);
 });
 
-test("images come with the largest first, five names each, as many as the cap says and all for -1", () => {
+test("images are sorted by size, largest first, with five names each, up to the limit, or all for -1", () => {
   const image = (size: number, names: number) => ({
     size,
     repoDigests: ["d@sha256:1"],
@@ -180,7 +180,7 @@ test("images come with the largest first, five names each, as many as the cap sa
   assert.equal(imagesOf([image(1, 1)], 0).length, 0);
 });
 
-test("only what changed is patched; a new heartbeat alone is nothing", () => {
+test("only changes are patched; a new heartbeat time alone is not a change", () => {
   const condition = {
     type: "Ready",
     status: "True",
@@ -232,21 +232,28 @@ const addressCases: [
   way: string | undefined,
   expected: string[],
 ][] = [
-  ["given addresses win", ["10.9.9.9", "fd00::9"], "h", ["10.1.0.5"], "eth0", ["10.9.9.9", "fd00::9"]],
-  ["a host name that is an address", [], "10.7.7.7", [], "eth0", ["10.7.7.7"]],
   [
-    "what the name stands for, if the machine has it",
+    "configured addresses take precedence",
+    ["10.9.9.9", "fd00::9"],
+    "h",
+    ["10.1.0.5"],
+    "eth0",
+    ["10.9.9.9", "fd00::9"],
+  ],
+  ["a host name that is an IP address", [], "10.7.7.7", [], "eth0", ["10.7.7.7"]],
+  [
+    "an address of the host name, if the machine has it",
     [],
     "h",
     ["192.0.2.1", "10.2.0.5"],
     "eth0",
     ["10.2.0.5"],
   ],
-  ["the way out otherwise", [], "h", ["127.0.1.1"], "eth0", ["10.1.0.5"]],
-  ["the other family is preferred when asked for", ["::"], "h", [], "eth0", ["fd00::5"]],
+  ["the interface of the default route otherwise", [], "h", ["127.0.1.1"], "eth0", ["10.1.0.5"]],
+  ["IPv6 is preferred if configured", ["::"], "h", [], "eth0", ["fd00::5"]],
   ["IPv4 goes before IPv6", [], "h", [], "eth2", ["10.3.0.5"]],
-  ["IPv6 where there is no IPv4", [], "h", [], "eth3", ["fd00::7"]],
-  ["any address without a way out", [], "h", [], undefined, ["10.1.0.5"]],
+  ["IPv6 if there is no IPv4", [], "h", [], "eth3", ["fd00::7"]],
+  ["any address without a default route", [], "h", [], undefined, ["10.1.0.5"]],
 ];
 for (const [name, given, hostname, named, way, expected] of addressCases) {
   test(`the node's address: ${name}`, async () => {
@@ -270,10 +277,16 @@ const clouds: [
   annotation: string | undefined,
   told: boolean,
 ][] = [
-  ["a node of no cloud tells its addresses", false, ["10.0.0.1"], undefined, true],
-  ["a node of a cloud names the address that was given", true, ["10.0.0.1"], "10.0.0.1", true],
-  ["without one the cloud's controller finds the addresses", true, [], undefined, false],
-  ["a mere preference of a family is no address", true, ["0.0.0.0"], undefined, false],
+  ["a node without external cloud reports its addresses", false, ["10.0.0.1"], undefined, true],
+  [
+    "a node with external cloud is annotated with the configured address",
+    true,
+    ["10.0.0.1"],
+    "10.0.0.1",
+    true,
+  ],
+  ["without a configured address the cloud controller sets the addresses", true, [], undefined, false],
+  ["an unspecified address is not a configured address", true, ["0.0.0.0"], undefined, false],
 ];
 for (const [name, externalCloud, nodeIps, annotation, told] of clouds)
   test(name, () => {

@@ -82,7 +82,7 @@ function setUp(
   return { clock, api, seen, events, life, settle, node, patches };
 }
 
-test("a node registers with labels, annotations and all of its status", async (t) => {
+test("a node registers with labels, annotations and its whole status", async (t) => {
   const { life, settle, node, events } = setUp();
   t.after(() => life.stop());
   await life.start();
@@ -121,7 +121,7 @@ test("a node registers with labels, annotations and all of its status", async (t
   );
 });
 
-test("the other dialect's fields carry its names", async (t) => {
+test("fields of the other dialect use that dialect's names", async (t) => {
   const { life, settle, node } = setUp(dialects.kubernetes);
   t.after(() => life.stop());
   await life.start();
@@ -135,7 +135,7 @@ test("the other dialect's fields carry its names", async (t) => {
   assert.ok(field("nodeagentVersion") in nodeInfo && field("orchProxyVersion") in nodeInfo);
 });
 
-test("taints and an unschedulable start are registered", async (t) => {
+test("taints and unschedulable are registered", async (t) => {
   const taint = { key: "a", value: "b", effect: "NoExecute" };
   const { life, settle, node } = setUp(dialects.orch, {
     taints: [taint],
@@ -152,7 +152,7 @@ test("taints and an unschedulable start are registered", async (t) => {
   });
 });
 
-test("a node that shall not register is not made, with whatever taints and schedule it was given", async (t) => {
+test("a node that must not register is not created, regardless of its taints and schedulability", async (t) => {
   const { life, settle, node, api } = setUp(
     dialects.orch,
     { taints: [{ key: "a", effect: "NoExecute" }], schedulable: false },
@@ -168,7 +168,7 @@ test("a node that shall not register is not made, with whatever taints and sched
   );
 });
 
-test("a node that somebody else made is looked after, but neither tainted nor cordoned by an agent that shall not register", async (t) => {
+test("a node created by another client is updated, but neither tainted nor cordoned by an agent that must not register", async (t) => {
   const { life, settle, node, api } = setUp(
     dialects.orch,
     { taints: [{ key: "a", effect: "NoExecute" }], schedulable: false },
@@ -182,7 +182,7 @@ test("a node that somebody else made is looked after, but neither tainted nor co
   assert.equal((node()!.status as never as { conditions: object[] }).conditions.length, 4);
 });
 
-test("without an API server registering is of no concern: the node knows itself", async (t) => {
+test("without an API server the node is not registered, but its facts are available", async (t) => {
   const { life, settle, api } = setUp(dialects.orch, {}, { online: false });
   t.after(() => life.stop());
   await life.start();
@@ -191,7 +191,7 @@ test("without an API server registering is of no concern: the node knows itself"
   assert.deepEqual([life.hostIps(), life.allocatable()], [["10.0.0.1"], { cpu: "1" }]);
 });
 
-test("an unchanged status is told by the slow frequency, a changed one by the fast", async (t) => {
+test("an unchanged status is reported at the report frequency, a changed one at the update frequency", async (t) => {
   const { life, settle, clock, patches, seen, events, node } = setUp();
   t.after(() => life.stop());
   await life.start();
@@ -206,7 +206,7 @@ test("an unchanged status is told by the slow frequency, a changed one by the fa
   await step(250);
   assert.equal(patches(), first);
   await step(60);
-  assert.equal(patches(), first + 1, "told though nothing changed");
+  assert.equal(patches(), first + 1, "reported although nothing has changed");
   seen.health = { ...health, troubles: ["container runtime is down"] };
   await step(20);
   assert.equal(patches(), first + 2);
@@ -221,7 +221,7 @@ test("an unchanged status is told by the slow frequency, a changed one by the fa
   );
 });
 
-test("a removed node is registered again", async (t) => {
+test("a deleted node is registered again", async (t) => {
   const { life, settle, clock, api, node } = setUp();
   t.after(() => life.stop());
   await life.start();
@@ -230,10 +230,10 @@ test("a removed node is registered again", async (t) => {
   assert.equal(node(), undefined);
   await clock.advance(10_500);
   await settle();
-  assert.ok(node(), "it is there again");
+  assert.ok(node(), "the node exists again");
 });
 
-test("labels of the system and the processor that somebody changes are set right, others are not", async (t) => {
+test("changed labels of operating system and architecture are restored, others are not", async (t) => {
   const { life, settle, clock, api, node } = setUp();
   t.after(() => life.stop());
   await life.start();
@@ -250,7 +250,7 @@ test("labels of the system and the processor that somebody changes are set right
   assert.deepEqual([labels[arch], labels[os], labels["mine"]], ["arm64", "linux", "no"]);
 });
 
-test("a node that was there keeps labels that others gave it, and gets the missing ones", async (t) => {
+test("an existing node keeps the labels of other clients and gets the missing ones", async (t) => {
   const { life, settle, api, node } = setUp();
   t.after(() => life.stop());
   await api.client.request("POST", "/api/v1/nodes", {
@@ -265,7 +265,7 @@ test("a node that was there keeps labels that others gave it, and gets the missi
   );
 });
 
-test("an agent that starts again tells anew how it finds its node", async (t) => {
+test("a restarted agent records events for the current conditions", async (t) => {
   const { life, settle, api, events } = setUp();
   t.after(() => life.stop());
   const conditions = [
@@ -288,7 +288,7 @@ test("an agent that starts again tells anew how it finds its node", async (t) =>
   ]);
 });
 
-test("what others say the node has can be asked for", async (t) => {
+test("extended resources set by other components become allocatable", async (t) => {
   const { life, settle, api, node } = setUp();
   t.after(() => life.stop());
   const status = { capacity: { "example.com/dongle": "3", "hugepages-1Gi": "1" }, allocatable: {} };
@@ -302,7 +302,7 @@ test("what others say the node has can be asked for", async (t) => {
   );
 });
 
-test("what pods may use is remembered as an earlier agent told it", async (t) => {
+test("the allocatable resources written by an earlier agent are remembered", async (t) => {
   const { life, settle, api, node } = setUp();
   t.after(() => life.stop());
   assert.deepEqual(life.recordedAllocatable(), {});
@@ -326,7 +326,7 @@ test("a reboot is an event", async (t) => {
   assert.ok(events.includes("Rebooted"));
 });
 
-test("a node that is cordoned, and one that is not any more, are events", async (t) => {
+test("cordoning and uncordoning a node are events", async (t) => {
   const { life, settle, api, events } = setUp();
   t.after(() => life.stop());
   await life.start();
@@ -342,7 +342,7 @@ test("a node that is cordoned, and one that is not any more, are events", async 
   assert.deepEqual(events, ["NodeNotSchedulable", "NodeSchedulable"]);
 });
 
-test("the lease is made, owned by the node and renewed every quarter", async (t) => {
+test("the lease is created, owned by the node and renewed after every quarter of its duration", async (t) => {
   const clock = virtualClock(Date.UTC(2024, 0, 1));
   const api = fakeApi();
   const lease = nodeLease({
@@ -375,10 +375,10 @@ test("the lease is made, owned by the node and renewed every quarter", async (t)
   api.objects.delete(path);
   await clock.advance(20_000);
   await settle();
-  assert.ok(held(), "made again");
+  assert.ok(held(), "created again");
 });
 
-test("the node's storage object is made, and follows the node to a new life", async () => {
+test("the CSINode object is created, and gets the owner reference of a recreated node", async () => {
   const clock = virtualClock();
   const api = fakeApi();
   const path = `/apis/storage.${dialects.orch.wire.groupSuffix}/v1/csinodes/n1`;
@@ -401,7 +401,7 @@ test("the node's storage object is made, and follows the node to a new life", as
   assert.deepEqual(api.asked.slice(before), [`GET ${path}`]);
 });
 
-test("drivers of the node are told in its storage object, its annotation and its labels", async () => {
+test("drivers of the node are published in its CSINode object, its annotation and its labels", async () => {
   const api = fakeApi();
   const path = `/apis/storage.${dialects.orch.wire.groupSuffix}/v1/csinodes/n1`;
   const node = "/api/v1/nodes/n1";

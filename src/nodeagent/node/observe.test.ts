@@ -53,17 +53,17 @@ const observer = (more: Partial<ObserveOptions>) => {
 };
 const look = (more: Partial<ObserveOptions>) => observer(more)();
 
-test("hard thresholds lessen what pods may use, and are left out of what pods may use where that is asked for", async () => {
+test("hard thresholds are subtracted from the allocatable resources unless configured otherwise", async () => {
   assert.equal((await look({})).facts.allocatable["memory"], "6Gi");
   assert.equal((await look({ reserveThresholds: false })).facts.allocatable["memory"], "7Gi");
 });
 
-test("local storage is among the capacity only where it is accounted for", async () => {
+test("local storage is part of the capacity only if it is accounted for", async () => {
   assert.ok("ephemeral-storage" in (await look({})).facts.capacity);
   assert.ok(!("ephemeral-storage" in (await look({ localStorageIsolation: false })).facts.capacity));
 });
 
-test("pressure and the runtime's troubles are told in the node's health", async () => {
+test("the node's health contains pressure and the runtime's problems", async () => {
   const { health } = await look({ pressures: () => ["MemoryPressure"] });
   assert.deepEqual(
     [health.memoryPressure, health.diskPressure, health.pidPressure, health.troubles],
@@ -72,17 +72,17 @@ test("pressure and the runtime's troubles are told in the node's health", async 
 });
 
 const versions: [name: string, given: string, told: string][] = [
-  ["a version is told as it is", "1.6.20", "1.6.20"],
-  ["without the letter before it", "v1.7.0", "1.7.0"],
-  ["with what makes it a release of its own", "1.7.0-rc.1+build.5", "1.7.0-rc.1+build.5"],
-  ["without what a packager added", "1.6.20~ds1", "1.6.20"],
+  ["a semantic version is unchanged", "1.6.20", "1.6.20"],
+  ["a leading v is removed", "v1.7.0", "1.7.0"],
+  ["pre-release and build are kept", "1.7.0-rc.1+build.5", "1.7.0-rc.1+build.5"],
+  ["a packager's suffix is removed", "1.6.20~ds1", "1.6.20"],
   ["two numbers are enough", "24.0-ce", "24.0"],
-  ["what is no version stays", "unknown", "unknown"],
+  ["a text that is not a version is unchanged", "unknown", "unknown"],
 ];
 for (const [name, given, told] of versions)
   test(`the runtime's version: ${name}`, () => assert.equal(plainVersion(given), told));
 
-test("a runtime that does not answer holds the node's status up for a moment, and what it said before still holds", async () => {
+test("an unresponsive runtime delays the node status only briefly, and the images reported before are kept", async () => {
   const clock = virtualClock();
   const runtime = fakeRuntime({ clock, images: ["busybox:1"] });
   const observe = observer({ clock, runtime });

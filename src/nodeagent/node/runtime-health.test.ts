@@ -30,7 +30,7 @@ function setUp() {
   return { clock, health, changes: () => changes, answerWith: (next: typeof answer) => void (answer = next) };
 }
 
-test("a runtime is not ready before it was asked, and then by its own word", async (t) => {
+test("a runtime is not ready before the first check, and then reports its own state", async (t) => {
   const { health, changes } = setUp();
   t.after(() => health.stop());
   assert.deepEqual(health.troubles(), ["container runtime status check may not have completed yet"]);
@@ -40,7 +40,7 @@ test("a runtime is not ready before it was asked, and then by its own word", asy
   assert.ok(changes() >= 1);
 });
 
-test("a network that is not ready is told in the runtime's words", async (t) => {
+test("a network that is not ready is reported with the runtime's reason and message", async (t) => {
   const { health, answerWith } = setUp();
   t.after(() => health.stop());
   answerWith([
@@ -53,7 +53,7 @@ test("a network that is not ready is told in the runtime's words", async (t) => 
   ]);
 });
 
-test("a runtime that takes the question and never answers is down, too", async (t) => {
+test("a runtime that accepts calls but never responds is down, too", async (t) => {
   const { clock, health, answerWith } = setUp();
   t.after(() => health.stop());
   await health.check();
@@ -64,13 +64,13 @@ test("a runtime that takes the question and never answers is down, too", async (
   assert.deepEqual(health.troubles(), ["container runtime is down"]);
 });
 
-test("a runtime is down when it was silent for half a minute, and up at its first answer", async (t) => {
+test("a runtime is down after half a minute without response, and up with its first response", async (t) => {
   const { clock, health, answerWith } = setUp();
   t.after(() => health.stop());
   await health.check();
   answerWith(new Error("no such socket"));
   await clock.advance(25_000);
-  assert.deepEqual(health.troubles(), [], "a restart of the runtime is no trouble");
+  assert.deepEqual(health.troubles(), [], "a restart of the runtime is not a problem");
   await clock.advance(15_000);
   assert.deepEqual(health.troubles(), ["container runtime is down"]);
   answerWith(good);
@@ -78,7 +78,7 @@ test("a runtime is down when it was silent for half a minute, and up at its firs
   assert.deepEqual(health.troubles(), []);
 });
 
-test("the runtime keeps its name through an outage, and is asked again for its version after it", async (t) => {
+test("the runtime keeps its name during an outage, and its version is queried again afterwards", async (t) => {
   const { clock, health, answerWith } = setUp();
   t.after(() => health.stop());
   await health.check();

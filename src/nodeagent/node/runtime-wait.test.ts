@@ -29,11 +29,16 @@ async function waited(answers: readonly Version[], signal = new AbortController(
 }
 
 const cases: [name: string, answers: readonly Version[], least: number, most: number][] = [
-  ["a runtime that answers is not waited for", [answer], 0, 500],
-  ["a runtime that comes later is waited for", [away, away, away, answer], 1500, 2500],
-  ["one that is silent is taken as there", [() => new Promise(() => undefined)], 2000, 2500],
-  ["one that answers with another error is there", [() => Promise.reject(new Error("no"))], 0, 500],
-  ["one that never comes is waited for half a minute", [away], 30_000, 31_000],
+  ["a runtime that responds is not waited for", [answer], 0, 500],
+  ["a runtime that starts later is waited for", [away, away, away, answer], 1500, 2500],
+  ["a runtime that does not respond is considered present", [() => new Promise(() => undefined)], 2000, 2500],
+  [
+    "a runtime that responds with another error is considered present",
+    [() => Promise.reject(new Error("no"))],
+    0,
+    500,
+  ],
+  ["a runtime that never starts is waited for half a minute", [away], 30_000, 31_000],
 ];
 for (const [name, answers, least, most] of cases) {
   test(name, async () => {
@@ -42,6 +47,6 @@ for (const [name, answers, least, most] of cases) {
   });
 }
 
-test("an agent that is stopped waits no longer", async () => {
+test("a stopped agent does not wait any longer", async () => {
   assert.ok((await waited([away], AbortSignal.abort(new Error("stopped")))) <= 500);
 });
