@@ -46,7 +46,7 @@ export interface ApiAccess {
 }
 
 const standalone: ApiAccess = { client: undefined, run: () => Promise.resolve() };
-const onceMilliseconds = 3_600_000;
+const bootstrapTimeoutMilliseconds = 3_600_000;
 const retryMilliseconds = 2000;
 
 /** Returns the API client; if the agent must bootstrap, waits for the first client certificate. */
@@ -68,15 +68,19 @@ async function rotating(parts: AccessParts, bootstrap: string): Promise<ApiAcces
   const files = certificateFiles(settings.certDir, `${dialect.cli.agent}-client`, () => clock.now());
   if (bootstrap && !isUsable(path, clock.now()))
     writeClientConfig(path, readClientConfig(bootstrap), files.current);
-  let current = files.read() ?? givenFiles(path);
+  let current = files.read() ?? referencedCertificate(path);
   let rotateNow = false;
   const embedded = current ? undefined : embeddedCertificate(path);
   if (embedded) {
     current = await files.write(embedded.certificate, embedded.key);
     rotateNow = true;
   }
-  const own = connect(parts, path, () => current && { certificate: current.pem, key: current.pem });
-  const first = bootstrap ? connectPlainly(parts, bootstrap) : own;
+  const regularConnection = connect(
+    parts,
+    path,
+    () => current && { certificate: current.pem, key: current.pem },
+  );
+  const initialConnection = bootstrap ? connectUnlimited(parts, bootstrap) : regularConnection;
   const prefix = dialect.data.agentMetricPrefix;
   const ttl = metrics
     .gauge({
@@ -95,14 +99,15 @@ async function rotating(parts: AccessParts, bootstrap: string): Promise<ApiAcces
     .with();
   const template = clientTemplate(nodeName, dialect);
   return {
-    client: own.client,
+    client: regularConnection.client,
     run: (signal) =>
       certificateRotation(
         {
           clock,
           log,
           files,
-          client: () => (current && current.notAfter > clock.now() ? own.client : first.client),
+          client: () =>
+            current && current.notAfter > clock.now() ? regularConnection.client : initialConnection.client,
           template: () => template,
           initial: current,
           rotateNow,
@@ -110,12 +115,12 @@ async function rotating(parts: AccessParts, bootstrap: string): Promise<ApiAcces
           onCertificate: (certificate) => {
             current = certificate;
             // New connections present the new certificate.
-            own.transport.renew();
+            regularConnection.transport.renew();
           },
         },
         signal,
         // An open connection would keep the process alive.
-      ).finally(() => first.transport.close()),
+      ).finally(() => initialConnection.transport.close()),
   };
 }
 
@@ -127,13 +132,13 @@ async function bootstrapOnce(parts: AccessParts, signal: AbortSignal): Promise<v
   const { settings, dialect, clock, log, nodeName } = parts;
   const agent = dialect.cli.agent;
   const keyFile = join(settings.certDir, `${agent}-client.key.tmp`);
-  const kept = await readFile(keyFile, "utf8").catch(() => undefined);
-  const key = kept ? createPrivateKey(kept) : newKey();
-  if (!kept) writePrivate(keyFile, key.export({ type: "sec1", format: "pem" }).toString());
+  const savedKey = await readFile(keyFile, "utf8").catch(() => undefined);
+  const key = savedKey ? createPrivateKey(savedKey) : newKey();
+  if (!savedKey) writePrivate(keyFile, key.export({ type: "sec1", format: "pem" }).toString());
   const template = clientTemplate(nodeName, dialect);
-  const { client, transport } = connectPlainly(parts, settings.bootstrapOrchconfig);
+  const { client, transport } = connectUnlimited(parts, settings.bootstrapOrchconfig);
   const options = { client, clock, template, key, name: requestName(key, template) };
-  const end = clock.now() + onceMilliseconds;
+  const end = clock.now() + bootstrapTimeoutMilliseconds;
   log.info("asking for a client certificate", { request: options.name });
   for (;;) {
     try {
@@ -165,7 +170,7 @@ function connect(
   path: string,
   certificate?: () => ConnectionSecrets | undefined,
 ): Connected {
-  const { transport, host } = plainTransport(dialect, version, path, certificate);
+  const { transport, host } = transportFor(dialect, version, path, certificate);
   const limits = { perSecond: settings.orchApiQps, burst: settings.orchApiBurst };
   const limited = apiTransport(transport, { clock, metrics, host, ...limits });
   const isBinary = settings.orchApiContentType === dialect.wire.protobufMediaType;
@@ -173,12 +178,12 @@ function connect(
 }
 
 /** A client used only to request the first certificate: neither rate-limited nor measured. */
-function connectPlainly({ dialect, version }: AccessParts, path: string): Connected {
-  const { transport } = plainTransport(dialect, version, path);
+function connectUnlimited({ dialect, version }: AccessParts, path: string): Connected {
+  const { transport } = transportFor(dialect, version, path);
   return { client: apiClient(transport, dialect, "json"), transport };
 }
 
-function plainTransport(
+function transportFor(
   dialect: Dialect,
   version: string,
   path: string,
@@ -207,7 +212,7 @@ const userOf = (path: string) => {
 };
 
 /** Returns the certificate in the files referenced by the client configuration. */
-function givenFiles(path: string): StoredCertificate | undefined {
+function referencedCertificate(path: string): StoredCertificate | undefined {
   const user = userOf(path);
   const { "client-certificate": certificate, "client-key": key } = user ?? {};
   if (!certificate || !key) return undefined;

@@ -3,7 +3,7 @@ import type { Service } from "#api";
 import { type Informer, informer, kinds } from "#client";
 import type { AgentEnvironment } from "./agent-environment.ts";
 import type { CsiNode } from "./node/csi-node.ts";
-import type { NodeLife } from "./node/node.ts";
+import type { NodeLifecycle } from "./node/node.ts";
 import { isDeleted, isFinished, isMirror } from "./pod.ts";
 import { apiSource } from "./sources/api-source.ts";
 import type { Mirrors } from "./sources/mirrors.ts";
@@ -16,7 +16,7 @@ export interface ClusterParts {
   readonly wanted: WantedPods;
 }
 
-const askMilliseconds = 10_000;
+const servicesTimeoutMilliseconds = 10_000;
 
 /** Watches all services of the cluster. Returns undefined without a client. */
 export const followServices = (
@@ -26,12 +26,15 @@ export const followServices = (
   client && informer({ client: client.of(kinds.services), clock, signal, onEvent: () => undefined });
 
 /** Lists the node's pods once, for an agent in run-once mode. */
-export async function askForPods(
+export async function listPodsOnce(
   { client, clock, log, nodeName, dialect }: AgentEnvironment,
   { services, wanted }: ClusterParts,
   signal: AbortSignal,
 ): Promise<void> {
-  await Promise.race([services.synced, clock.sleep(askMilliseconds, signal).catch(() => undefined)]);
+  await Promise.race([
+    services.synced,
+    clock.sleep(servicesTimeoutMilliseconds, signal).catch(() => undefined),
+  ]);
   try {
     const { items } = await client!.of(kinds.pods).list({ fieldSelector: `spec.nodeName=${nodeName}` });
     wanted.replace(
@@ -53,7 +56,7 @@ export async function joinCluster(
     node,
     mirror,
     storage,
-  }: ClusterParts & { readonly node: NodeLife; readonly mirror: Mirrors; readonly storage: CsiNode },
+  }: ClusterParts & { readonly node: NodeLifecycle; readonly mirror: Mirrors; readonly storage: CsiNode },
   signal: AbortSignal,
 ): Promise<void> {
   const stopped = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));

@@ -40,7 +40,7 @@ export interface ContextParts
   /** Called when the result of a probe changes. */
   readonly onProbe: ProbesOptions["onChange"];
   readonly ignoresLateCommands: boolean;
-  readonly asksPlainly: boolean;
+  readonly legacyHttp: boolean;
   readonly onProbeResult: NonNullable<ProbesOptions["onResult"]>;
 }
 
@@ -60,7 +60,7 @@ export function contextFrom(
     reportsNetwork,
     ...others
   } = parts;
-  const { credentialProviders, ignoresLateCommands, asksPlainly, ...rest } = others;
+  const { credentialProviders, ignoresLateCommands, legacyHttp, ...rest } = others;
   // The user agents of probes and hooks contain the major and minor version only: 1.27.
   const release = /\d+\.\d+/.exec(version)?.[0] ?? version;
   const backOffOptions = { clock, firstMilliseconds: 10_000, longestMilliseconds: 300_000 };
@@ -96,7 +96,7 @@ export function contextFrom(
       clock,
       runtime,
       userAgent: `${dialect.data.componentPrefix}lifecycle/${release}`,
-      asksPlainly,
+      legacyHttp,
       onFallback: (pod, host) => {
         podMetrics.fellBack();
         log.warn("lifecycle hook server speaks plain HTTP; retried without TLS", { pod: keyOf(pod), host });
@@ -124,7 +124,7 @@ export function contextFrom(
       },
     },
     runtimeHandler: (name) => runtimeHandler(client, name),
-    networkError: () => health.networkTrouble(),
+    networkError: () => health.networkError(),
   };
 }
 

@@ -54,14 +54,14 @@ export async function prepareEnvironment(
   serving.catch(() => undefined);
   // By the time a signing request of the agent is visible, its self-signed certificate is on disk.
   if (settings.bootstrapOrchconfig !== "" || settings.rotateCertificates) await serving;
-  const reach = options.client
+  const access = options.client
     ? undefined
     : await apiAccess(
         { settings, dialect, version, clock, log, metrics, nodeName },
         options.signal ?? signal,
       );
-  const client = options.client ?? reach?.client;
-  if (reach) lifecycle.run(reach.run(signal));
+  const client = options.client ?? access?.client;
+  if (access) lifecycle.run(access.run(signal));
   const tracing =
     settings.tracing && agentTracing({ dialect, clock, log, nodeName, configuration: settings.tracing });
   if (tracing) lifecycle.resource("traces", () => tracing.close());
@@ -79,8 +79,8 @@ export async function prepareEnvironment(
     podsGroup: dialect.data.podsCgroup,
     driver: settings.cgroupDriver,
   };
-  const rootless = settings.cgroupsPerQos ? await cgroupRootProblem(tree, cgroupNaming) : undefined;
-  if (rootless !== undefined) throw new Error(rootless);
+  const cgroupRootError = settings.cgroupsPerQos ? await cgroupRootProblem(tree, cgroupNaming) : undefined;
+  if (cgroupRootError !== undefined) throw new Error(cgroupRootError);
   const gates = resolveGates(knownGates, settings.featureGates);
   await checkManagers({ settings, clock, log, machine, runtime: plain, dialect }, gates.enabled);
   await waitForRuntime({ runtime: plain, clock, log, signal: options.signal ?? signal });

@@ -100,10 +100,10 @@ export function evictionFrom(
   return { eviction: evictions, images, preview };
 
   async function measure(pods: readonly Pod[]): Promise<readonly MeasuredPod[]> {
-    const figures = new Map((await parts.stats.get()).pods.map((one) => [one.uid, one]));
+    const statsByUid = new Map((await parts.stats.get()).pods.map((one) => [one.uid, one]));
     return await Promise.all(
       pods.map(async (pod): Promise<MeasuredPod> => {
-        const found = figures.get(uidOf(pod));
+        const found = statsByUid.get(uidOf(pod));
         if (!found) return { pod, usage: undefined };
         const fresh = await Promise.all(
           parts.limited(pod).map(async ({ volume, path }) => ({

@@ -23,7 +23,7 @@ interface Started {
 }
 
 /** How long a stop waits for running tasks. */
-const patienceMilliseconds = 2000;
+const stopTimeoutMilliseconds = 2000;
 
 export function agentLifecycle({ clock, log }: { readonly clock: Clock; readonly log: Log }): AgentLifecycle {
   const stopping = new AbortController();
@@ -31,8 +31,8 @@ export function agentLifecycle({ clock, log }: { readonly clock: Clock; readonly
   const parts: Started[] = [];
   const resources: Started[] = [];
   const tasks: Promise<unknown>[] = [];
-  const { promise: stopped, resolve: haveStopped } = Promise.withResolvers<void>();
-  signal.addEventListener("abort", () => haveStopped(), { once: true });
+  const { promise: stopped, resolve: resolveStopped } = Promise.withResolvers<void>();
+  signal.addEventListener("abort", () => resolveStopped(), { once: true });
 
   async function stopAll(started: readonly Started[]): Promise<void> {
     for (const { name, stop } of started.toReversed()) {
@@ -60,10 +60,10 @@ export function agentLifecycle({ clock, log }: { readonly clock: Clock; readonly
       stopping.abort(new Error("the agent was stopped"));
       await stopAll(parts);
       const ended = Promise.allSettled(tasks);
-      await waitAtMost(clock, patienceMilliseconds, ended);
+      await waitAtMost(clock, stopTimeoutMilliseconds, ended);
       await stopAll(resources);
       // Tasks that still waited for a response fail once the resources are closed.
-      await waitAtMost(clock, patienceMilliseconds, ended);
+      await waitAtMost(clock, stopTimeoutMilliseconds, ended);
     },
   };
 }

@@ -5,7 +5,7 @@ import type { AgentDeps } from "./agent-parts.ts";
 import type { CheckpointStore, PodRegistry } from "./interfaces.ts";
 import { parseCpuSet } from "./managers/cpu-set.ts";
 import { readTopology } from "./managers/cpu-topology.ts";
-import { mostNumaNodes } from "./managers/numa.ts";
+import { maxNumaNodes } from "./managers/numa.ts";
 import {
   type Gates,
   cpuOptionsProblem,
@@ -32,7 +32,7 @@ export async function checkManagers(deps: ManagerDeps, enabled: Gates): Promise<
     metrics: createMetrics(),
     enabled,
     registry: () => noPods,
-    isGone: () => false,
+    isRemoved: () => false,
     store,
   });
 }
@@ -43,7 +43,7 @@ export async function managersFrom(
     readonly metrics: Metrics;
     readonly enabled: Gates;
     readonly registry: () => PodRegistry;
-    readonly isGone: (podUid: string) => boolean;
+    readonly isRemoved: (podUid: string) => boolean;
     readonly devices?: DeviceHints;
     /** The store of the state, by default in the agent's root directory. */
     readonly store?: CheckpointStore;
@@ -51,9 +51,9 @@ export async function managersFrom(
 ): Promise<ResourceManagers> {
   const topology = await readTopology(machine.memoryBytes);
   const { preferClosest } = topologyPolicyOptions(settings.topologyManagerPolicyOptions, parts.enabled);
-  if (settings.topologyManagerPolicy !== "none" && topology.numa.length > mostNumaNodes)
+  if (settings.topologyManagerPolicy !== "none" && topology.numa.length > maxNumaNodes)
     throw new Error(
-      `the topology manager is unsupported on machines with more than ${mostNumaNodes} NUMA nodes`,
+      `the topology manager is unsupported on machines with more than ${maxNumaNodes} NUMA nodes`,
     );
   const cpu = cpuFrom(settings, parts.enabled);
   const problem = cpu && cpuOptionsProblem(cpu.options, settings.topologyManagerPolicy, topology.cpu);
@@ -63,7 +63,7 @@ export async function managersFrom(
     log,
     runtime,
     registry: parts.registry,
-    isGone: parts.isGone,
+    isRemoved: parts.isRemoved,
     store: parts.store ?? checkpointStore(settings.rootDir),
     directory: settings.rootDir,
     topology,

@@ -27,9 +27,9 @@ for (const [name, flags, sent] of forms) {
       now: Date.now(),
       days: 1,
     });
-    const asked: IncomingHttpHeaders[] = [];
+    const requests: IncomingHttpHeaders[] = [];
     const server = createSecureServer({ cert: certificate, key }, ({ headers }, response) => {
-      asked.push(headers);
+      requests.push(headers);
       response
         .writeHead(201, { "content-type": "application/json" })
         .end(JSON.stringify({ metadata: { name: "x" } }));
@@ -64,6 +64,6 @@ for (const [name, flags, sent] of forms) {
     t.after(() => client.transport.close());
     await client.of(kinds.nodes).create({ metadata: { name: "x" } });
     // prettier-ignore
-    assert.deepEqual(asked.map((headers) => [headers["content-type"], headers.accept]), [[sent, "application/json"]]);
+    assert.deepEqual(requests.map((headers) => [headers["content-type"], headers.accept]), [[sent, "application/json"]]);
   });
 }

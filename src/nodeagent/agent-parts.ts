@@ -4,7 +4,7 @@ import type { ApiClient } from "#client";
 import { type ContainerRuntime, grpcRuntime } from "#cri";
 import type { Dialect } from "#dialect";
 import { type Amounts, reservations } from "./node/capacity.ts";
-import { type NodeLife, nodeLife } from "./node/node.ts";
+import { type NodeLifecycle, nodeLifecycle } from "./node/node.ts";
 import { nodeObserver } from "./node/observe.ts";
 import type { RuntimeHealth } from "./node/runtime-health.ts";
 import type { NodeagentSettings } from "./options/options.ts";
@@ -37,7 +37,7 @@ export interface AgentDeps {
  * Sets up the cgroups of everything but pods: the agent, system processes and the resources reserved for
  * them.
  */
-export async function placeOthers(
+export async function setUpSystemCgroups(
   { settings, dialect }: AgentDeps,
   tree: CgroupTree,
   limits: NodeLimits,
@@ -142,19 +142,19 @@ export function nodeFrom(
   client: ApiClient | undefined,
   {
     health,
-    troubles,
+    problems,
     pressures,
     devices,
     volumesInUse,
   }: {
     readonly health: RuntimeHealth;
-    readonly troubles: () => readonly string[];
+    readonly problems: () => readonly string[];
     readonly pressures: () => readonly string[];
     readonly devices: () => { readonly capacity: Amounts; readonly allocatable: Amounts };
     readonly volumesInUse: () => readonly string[];
   },
-): NodeLife {
-  return nodeLife({
+): NodeLifecycle {
+  return nodeLifecycle({
     ...(client && { client }),
     clock,
     log,
@@ -194,7 +194,7 @@ export function nodeFrom(
       machine: async () => machine,
       devices,
       volumesInUse,
-      troubles,
+      problems,
     }),
   });
 }

@@ -6,7 +6,7 @@ import type { AgentLifecycle } from "./agent-lifecycle.ts";
 import type { DeviceManager } from "./devices/device-manager.ts";
 import type { PodRegistry } from "./interfaces.ts";
 import type { ResourceManagers } from "./managers/resource-managers.ts";
-import type { NodeLife } from "./node/node.ts";
+import type { NodeLifecycle } from "./node/node.ts";
 import { podResourcesServer } from "./pod-resources/pod-resources.ts";
 import { requestMetrics } from "./pod-resources/request-metrics.ts";
 import { type AgentMetricsOptions, agentMetrics } from "./server/agent-metrics.ts";
@@ -18,7 +18,7 @@ export interface ServingParts
     Pick<ServeParts, "probeMetrics" | "stats" | "setVerbosity" | "previews"> {
   readonly gates: Gates;
   readonly registry: PodRegistry;
-  readonly node: NodeLife;
+  readonly node: NodeLifecycle;
   readonly managers: ResourceManagers;
   readonly devices: DeviceManager;
 }

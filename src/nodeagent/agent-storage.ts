@@ -7,7 +7,7 @@ import { csiAttachments } from "./csi/attachments.ts";
 import { type CsiPlugin, csiPlugin } from "./csi/csi-plugin.ts";
 import { type CsiDrivers, csiDrivers } from "./csi/drivers.ts";
 import { type CsiNode, csiNode } from "./node/csi-node.ts";
-import type { NodeLife } from "./node/node.ts";
+import type { NodeLifecycle } from "./node/node.ts";
 import type { Mounter } from "./volumes/mounter.ts";
 import type { PodTokens } from "./volumes/tokens.ts";
 
@@ -21,7 +21,7 @@ export interface AgentStorage {
 export function storageFrom(
   { dialect, settings, clock, log, client, joined, nodeName }: AgentEnvironment,
   parts: {
-    readonly node: NodeLife;
+    readonly node: NodeLifecycle;
     readonly mounter: Mounter;
     readonly tokens: PodTokens;
     readonly podsFolder: string;

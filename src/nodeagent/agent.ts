@@ -4,7 +4,7 @@ import type { ApiClient } from "#client";
 import type { ContainerRuntime } from "#cri";
 import type { Dialect } from "#dialect";
 import { knownGates, resolveGates } from "#options";
-import { askForPods, followServices, joinCluster } from "./agent-cluster.ts";
+import { listPodsOnce, followServices, joinCluster } from "./agent-cluster.ts";
 import { contextFrom } from "./agent-context.ts";
 import { credentialProvidersOf } from "./agent-credentials.ts";
 import { devicesFrom } from "./agent-devices.ts";
@@ -15,7 +15,7 @@ import { managersFrom } from "./agent-managers.ts";
 import {
   manifestSources,
   nodeFrom,
-  placeOthers,
+  setUpSystemCgroups,
   reservedOf,
   sourcesOf,
   systemGroupsOf,
@@ -35,7 +35,7 @@ import type { PodRegistry } from "./interfaces.ts";
 import { podAdmission } from "./node/admission.ts";
 import { allocatableOf, allocatablePids, reservationProblem } from "./node/capacity.ts";
 import { nodeLease } from "./node/lease.ts";
-import type { NodeLife } from "./node/node.ts";
+import type { NodeLifecycle } from "./node/node.ts";
 import { runtimeHealth } from "./node/runtime-health.ts";
 import type { NodeagentSettings } from "./options/options.ts";
 import { memoryContributor } from "./plan/memory-extras.ts";
@@ -76,7 +76,7 @@ export interface Agent {
   readonly nodeName: string;
   readonly metrics: Metrics;
   readonly registry: PodRegistry;
-  readonly node: NodeLife;
+  readonly node: NodeLifecycle;
   /** Waits until the pods of a run-once agent have been started; returns the names of those that were not. */
   started(): Promise<readonly string[]>;
   /**
@@ -89,7 +89,7 @@ export interface Agent {
 }
 
 /** How long the start waits for the runtime, and the stop for the pod workers. */
-const patienceMilliseconds = 2000;
+const timeoutMilliseconds = 2000;
 
 /** Starts the agent. If it cannot run here, stops everything already started and rejects. */
 export async function startAgent(options: AgentOptions): Promise<Agent> {
@@ -112,28 +112,28 @@ async function assemble(
   const { events, tree } = environment;
   const { signal, stopped } = lifecycle;
   const gates = resolveGates(knownGates, settings.featureGates);
-  const asksConsistently = gates.enabled("ConsistentHTTPGetHandlers");
-  const podMetrics = createPodMetrics(metrics, dialect, clock, { fallsBack: asksConsistently });
+  const consistentHttpGet = gates.enabled("ConsistentHTTPGetHandlers");
+  const podMetrics = createPodMetrics(metrics, dialect, clock, { fallsBack: consistentHttpGet });
   const probeResults = probeMetrics();
 
   // Node.
-  let nodeSoon = (): void => undefined;
-  const health = runtimeHealth({ runtime, clock, log, onChange: () => nodeSoon() });
+  let triggerNodeStatusUpdate = (): void => undefined;
+  const health = runtimeHealth({ runtime, clock, log, onChange: () => triggerNodeStatusUpdate() });
   lifecycle.part("runtime health", () => health.stop());
-  await waitAtMost(clock, patienceMilliseconds, health.check());
-  let lists: Pick<PodCache, "troubles"> = { troubles: () => [] };
+  await waitAtMost(clock, timeoutMilliseconds, health.check());
+  let podLister: Pick<PodCache, "problems"> = { problems: () => [] };
   let pressures = (): readonly string[] => [];
-  let shutdownTrouble = (): readonly string[] => [];
+  let shutdownProblems = (): readonly string[] => [];
   let volumesInUse = (): readonly string[] => [];
   let deviceAmounts: DeviceManager["amounts"] = () => ({ capacity: {}, allocatable: {} });
   const node = nodeFrom(environment, joined, {
     health,
-    troubles: () => [...lists.troubles(), ...shutdownTrouble()],
+    problems: () => [...podLister.problems(), ...shutdownProblems()],
     pressures: () => pressures(),
     devices: () => deviceAmounts(),
     volumesInUse: () => volumesInUse(),
   });
-  nodeSoon = () => node.statusSoon();
+  triggerNodeStatusUpdate = () => node.triggerStatusUpdate();
   lifecycle.part("node status", () => node.stop());
   await node.start();
 
@@ -154,12 +154,12 @@ async function assemble(
       log,
     }),
   );
-  const overdrawn = reservationProblem(
+  const reservationError = reservationProblem(
     { ...node.capacity(), pid: String(machine.maxPids) },
     reservedOf(settings),
     settings.experimentalAllocatableIgnoreEviction ? {} : settings.evictionHard,
   );
-  if (overdrawn !== undefined) throw new Error(overdrawn);
+  if (reservationError !== undefined) throw new Error(reservationError);
   await cgroups.prepare();
   const limits = nodeLimits({ tree, clock, log, events, nodeName });
   const pids = allocatablePids(machine.maxPids, [settings.orchReserved, settings.systemReserved]);
@@ -174,7 +174,7 @@ async function assemble(
     ),
   );
   lifecycle.run(cgroups.reconcile(() => wanted.ready(), signal));
-  await placeOthers(environment, tree, limits);
+  await setUpSystemCgroups(environment, tree, limits);
   const files = podFiles(settings.rootDir, podLogs, logLinks(containerLogs));
   const owner = ownerOf(settings.rootDir, dialect);
   const volumeMetrics = createVolumeMetrics(metrics, dialect);
@@ -220,25 +220,25 @@ async function assemble(
       mirror?.wake();
     },
     onReady: () => {
-      for (const observed of cache.pods()) all.seen(observed, mayEnd());
+      for (const observed of cache.pods()) all.seen(observed, mayKillUnwanted());
     },
   });
   /** Reports whether pods that no source wants may be killed. A run-once agent leaves other pods alone. */
-  const mayEnd = (): boolean => wanted.ready() && !settings.runonce;
+  const mayKillUnwanted = (): boolean => wanted.ready() && !settings.runonce;
   const cache = podCache({
     runtime,
     clock,
     log,
     dialect,
     owns: ownership(dialect, owner, new Set(await files.podUids())),
-    onChange: (observed) => all.seen(observed, mayEnd()),
+    onChange: (observed) => all.seen(observed, mayKillUnwanted()),
     onRelist: podMetrics.relisted,
     onFollow: podMetrics.eventStreamOpened,
     onEvent: podMetrics.eventLatency,
     onDiscard: podMetrics.discarded,
     byEvents: gates.enabled("EventedPLEG"),
   });
-  lists = cache;
+  podLister = cache;
   const dead: DeadLimits = {
     perContainer: settings.maximumDeadContainersPerContainer,
     total: settings.maximumDeadContainers,
@@ -251,7 +251,7 @@ async function assemble(
       isRunning: (uid, container) =>
         cache.cached(uid)?.containers.some(({ name, state }) => name === container && state === "running") ??
         cache.has(uid),
-      onChange: () => nodeSoon(),
+      onChange: () => triggerNodeStatusUpdate(),
     },
     signal,
   );
@@ -261,7 +261,7 @@ async function assemble(
     metrics,
     enabled: (name) => gates.enabled(name),
     registry: () => all.registry,
-    isGone: (uid) => wanted.ready() && !all.has(uid) && !cache.has(uid),
+    isRemoved: (uid) => wanted.ready() && !all.has(uid) && !cache.has(uid),
   });
   lifecycle.run(managers.run(signal));
   const resize = await resizeFrom(environment, gates.enabled, {
@@ -302,7 +302,7 @@ async function assemble(
     reportsNetwork: gates.enabled("PodHasNetworkCondition"),
     onProbe: (uid) => all.wake(uid),
     ignoresLateCommands: !gates.enabled("ExecProbeTimeout"),
-    asksPlainly: !asksConsistently,
+    legacyHttp: !consistentHttpGet,
     onProbeResult: probeResults.record,
   });
   const admission = podAdmission({
@@ -331,7 +331,7 @@ async function assemble(
     onRemoved: () => mirror?.wake(),
   });
 
-  const figures = stats({
+  const nodeStats = stats({
     clock,
     runtime,
     registry: all.registry,
@@ -350,14 +350,14 @@ async function assemble(
   const { eviction, images, preview } = evictionFrom(environment, {
     registry: all.registry,
     evictor: all,
-    stats: figures,
+    stats: nodeStats,
     tree,
     podsGroup: cgroups.podsGroup,
     observedPods: () => [...cache.pods()],
     dead,
     limited: (pod) => volumes.limited(pod),
     disruptionConditions: gates.enabled("PodDisruptionConditions"),
-    onPressure: () => nodeSoon(),
+    onPressure: () => triggerNodeStatusUpdate(),
     onEvicted: podMetrics.evicted,
   });
   pressures = () => eviction.pressures();
@@ -366,9 +366,9 @@ async function assemble(
     enabled: (name) => gates.enabled(name),
     pods: () => all.registry.pods().filter((pod) => !isFinished(pod)),
     evictor: all,
-    onChange: () => nodeSoon(),
+    onChange: () => triggerNodeStatusUpdate(),
   });
-  shutdownTrouble = () => [shutdown.notReadyReason() ?? []].flat();
+  shutdownProblems = () => [shutdown.notReadyReason() ?? []].flat();
   lifecycle.run(shutdown.run(signal), images.run(signal));
   await eviction
     .prime(signal)
@@ -377,16 +377,16 @@ async function assemble(
     );
   lifecycle.run(eviction.run(signal));
 
-  lifecycle.part("pod workers", () => waitAtMost(clock, patienceMilliseconds, all.close()));
+  lifecycle.part("pod workers", () => waitAtMost(clock, timeoutMilliseconds, all.close()));
   // A probe still in flight would reopen the connection to the runtime.
   lifecycle.part("probes", () => context.probes.close());
 
   // The sources start only after the runtime has been listed, however long that takes: no container is
   // created twice, and no running pod is reported as lost.
   lifecycle.run(cache.follow(signal));
-  await waitAtMost(clock, patienceMilliseconds, cache.listed);
+  await waitAtMost(clock, timeoutMilliseconds, cache.listed);
   if (client && !joined)
-    lifecycle.run(onceLooked(() => askForPods(environment, { services: services!, wanted }, signal)));
+    lifecycle.run(afterFirstRelist(() => listPodsOnce(environment, { services: services!, wanted }, signal)));
   if (joined) {
     mirror = mirrors({
       client: joined,
@@ -400,10 +400,10 @@ async function assemble(
     lifecycle.run(mirror.follow(signal));
     // Static pods do not wait for the API server: it may itself run as a static pod.
     const followed = { services: services!, wanted, node, mirror, storage: storage.node! };
-    lifecycle.run(onceLooked(() => joinCluster(environment, followed, signal)));
+    lifecycle.run(afterFirstRelist(() => joinCluster(environment, followed, signal)));
   }
-  lifecycle.run(onceLooked(() => Promise.all(manifestSources(environment, wanted, signal))));
-  if (!client && wanted.ready()) for (const observed of cache.pods()) all.seen(observed, mayEnd());
+  lifecycle.run(afterFirstRelist(() => Promise.all(manifestSources(environment, wanted, signal))));
+  if (!client && wanted.ready()) for (const observed of cache.pods()) all.seen(observed, mayKillUnwanted());
   runHousekeeping(
     environment,
     {
@@ -415,7 +415,7 @@ async function assemble(
       cgroups,
       // A configured cgroup root belongs to this agent alone.
       sharesCgroups: owner !== undefined && settings.cgroupRoot.replaceAll("/", "") === "",
-      ready: mayEnd,
+      ready: mayKillUnwanted,
       onCleared: podMetrics.cleared,
       podRange: () => (joined ? node.node().spec.podCIDR : settings.podCidr) ?? "",
     },
@@ -445,7 +445,7 @@ async function assemble(
       mirrors: () => mirror?.count() ?? 0,
       mounted: (uid) => volumes.places(uid),
       probeMetrics: probeResults.metrics,
-      stats: figures,
+      stats: nodeStats,
       setVerbosity: options.setVerbosity ?? (() => undefined),
       previews: { eviction: preview, shutdown: () => shutdown.plan() },
     },
@@ -470,9 +470,9 @@ async function assemble(
   };
 
   /** Calls `begin` once the runtime has been listed. */
-  async function onceLooked(begin: () => Promise<unknown>): Promise<void> {
+  async function afterFirstRelist(start: () => Promise<unknown>): Promise<void> {
     await Promise.race([cache.listed, stopped]);
-    if (!signal.aborted) await begin();
+    if (!signal.aborted) await start();
   }
 }
 

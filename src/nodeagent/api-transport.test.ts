@@ -21,12 +21,17 @@ function limited(perSecond: number, burst: number) {
     close: () => undefined,
   };
   const transport = apiTransport(inner, { clock, metrics, perSecond, burst, host: "h:1" });
-  return { clock, metrics, reached, ask: (path: string, method = "GET") => transport.send({ method, path }) };
+  return {
+    clock,
+    metrics,
+    reached,
+    send: (path: string, method = "GET") => transport.send({ method, path }),
+  };
 }
 
 test("requests beyond the burst wait for the rate limiter", async () => {
-  const { clock, reached, ask } = limited(2, 3);
-  const all = Promise.all(Array.from({ length: 5 }, (_each, at) => ask(`/api/v1/pods/${at}`)));
+  const { clock, reached, send } = limited(2, 3);
+  const all = Promise.all(Array.from({ length: 5 }, (_each, at) => send(`/api/v1/pods/${at}`)));
   await clock.advance(0);
   assert.equal(reached.length, 3);
   await clock.advance(500);
@@ -44,10 +49,10 @@ const exempt: [name: string, path: string][] = [
 ];
 for (const [name, path] of exempt) {
   test(name, async () => {
-    const { clock, reached, ask } = limited(1, 1);
-    await ask("/api/v1/pods/first");
-    const waiting = ask("/api/v1/pods/second");
-    for (let times = 0; times < 5; times++) await ask(path);
+    const { clock, reached, send } = limited(1, 1);
+    await send("/api/v1/pods/first");
+    const waiting = send("/api/v1/pods/second");
+    for (let times = 0; times < 5; times++) await send(path);
     assert.deepEqual(reached, ["/api/v1/pods/first", ...Array.from({ length: 5 }, () => path)]);
     await clock.advance(1000);
     await waiting;
@@ -56,11 +61,11 @@ for (const [name, path] of exempt) {
 }
 
 test("a heartbeat times out by the time the next is due, and the next uses a new connection", async () => {
-  const asked: [path: string, timeoutMilliseconds: number | undefined][] = [];
+  const requests: [path: string, timeoutMilliseconds: number | undefined][] = [];
   let renewals = 0;
   const inner = {
     send: async ({ path, timeoutMilliseconds }: ClientRequest): Promise<never> => {
-      asked.push([path, timeoutMilliseconds]);
+      requests.push([path, timeoutMilliseconds]);
       throw new Unreachable("no answer");
     },
     close: () => undefined,
@@ -82,23 +87,23 @@ test("a heartbeat times out by the time the next is due, and the next uses a new
   for (const path of paths)
     await assert.rejects(transport.send({ method: "GET", path, timeoutMilliseconds: 60_000 }));
   assert.deepEqual(
-    asked,
+    requests,
     paths.map((path, at) => [path, at < 2 ? 10_000 : 60_000]),
   );
   assert.equal(renewals, 2);
 });
 
 test("without a limit no request waits", async () => {
-  const { reached, ask } = limited(0, 0);
-  await Promise.all(Array.from({ length: 300 }, () => ask("/api/v1/pods/x")));
+  const { reached, send } = limited(0, 0);
+  await Promise.all(Array.from({ length: 300 }, () => send("/api/v1/pods/x")));
   assert.equal(reached.length, 300);
 });
 
 test("requests to the API server are counted by status, failures included", async () => {
-  const { metrics, ask } = limited(0, 0);
-  await ask("/api/v1/pods/x");
-  await ask("/absent");
-  await assert.rejects(ask("/broken", "PATCH"));
+  const { metrics, send } = limited(0, 0);
+  await send("/api/v1/pods/x");
+  await send("/absent");
+  await assert.rejects(send("/broken", "PATCH"));
   const text = metrics.expose();
   for (const line of [
     'rest_client_requests_total{code="200",host="h:1",method="GET"} 1',

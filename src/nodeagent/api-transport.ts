@@ -33,9 +33,9 @@ export function apiTransport(
   return {
     close: () => transport.close(),
     send: async (request) => {
-      const begun = clock.now();
+      const startedAt = clock.now();
       if (!isExempt(request)) await take(request.signal ?? never);
-      requests.waited(request.method, clock.now() - begun);
+      requests.waited(request.method, clock.now() - startedAt);
       try {
         return await requests.send(request, (each) =>
           transport.send(isHeartbeat(each) ? { ...each, timeoutMilliseconds: heartbeatMilliseconds } : each),

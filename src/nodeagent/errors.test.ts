@@ -15,13 +15,13 @@ const failures: [name: string, act: () => void, words: string][] = [
     "as it is",
   ],
 ];
-for (const [name, act, words] of failures) {
+for (const [name, act, text] of failures) {
   test(`${name}: the error text has operation, path and reason in this order`, () => {
     try {
       act();
       assert.fail("it worked");
     } catch (error) {
-      assert.equal(fsErrorText(error as Error), words);
+      assert.equal(fsErrorText(error as Error), text);
     }
   });
 }

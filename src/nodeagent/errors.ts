@@ -15,12 +15,12 @@ export const grpcErrorText = (error: unknown): string =>
 export function fsErrorText(error: Error & { code?: string; syscall?: string; path?: string }): string {
   const found = /^[A-Z0-9]+: (.+), (\w+) '(.*)'$/s.exec(error.message);
   if (!found || error.code === undefined) return error.message;
-  const [, why = "", call = "", path = ""] = found;
-  return `${call} ${path}: ${words[error.code] ?? why}`;
+  const [, reason = "", call = "", path = ""] = found;
+  return `${call} ${path}: ${codeTexts[error.code] ?? reason}`;
 }
 
 /** Texts for error codes that differ from those of Node.js. */
-const words: Readonly<Record<string, string>> = {
+const codeTexts: Readonly<Record<string, string>> = {
   EEXIST: "file exists",
   EISDIR: "is a directory",
   ENOTDIR: "not a directory",

@@ -82,17 +82,17 @@ test("an event of the node is created in the default namespace, with the dialect
 
 test("a repeated event is counted by a patch, and is created again if it was deleted", async () => {
   const { api, clock, recorder, settle } = setUp();
-  const again = async (): Promise<void> => {
+  const recordAgain = async (): Promise<void> => {
     recorder.event(pod("a"), "Warning", "BackOff", "waits");
     await settle();
   };
-  await again();
+  await recordAgain();
   await clock.advance(5000);
-  await again();
+  await recordAgain();
   assert.match(api.asked[1]!, /^PATCH \/api\/v1\/namespaces\/ns\/events\/a\./);
   assert.deepEqual(api.bodies[1], { count: 2, lastTimestamp: "2024-01-01T00:00:05Z", message: "waits" });
   api.objects.clear();
-  await again();
+  await recordAgain();
   assert.deepEqual(
     api.asked.slice(2).map((line) => line.split(" ", 1)[0]),
     ["PATCH", "POST"],

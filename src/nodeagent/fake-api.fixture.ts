@@ -22,7 +22,7 @@ export interface FakeApi {
 export function fakeApi(dialect: Dialect = dialects.orch): FakeApi {
   let version = 0;
   const watchers = new Set<{ collection: string; push: (line: string | undefined) => void }>();
-  const tell = (type: string, path: string, object: unknown): void => {
+  const notifyWatchers = (type: string, path: string, object: unknown): void => {
     for (const { collection, push } of watchers)
       if (path.startsWith(`${collection}/`)) push(`${JSON.stringify({ type, object })}\n`);
   };
@@ -35,16 +35,16 @@ export function fakeApi(dialect: Dialect = dialects.orch): FakeApi {
   };
   const stored = (path: string, object: Record<string, unknown>): Record<string, unknown> => {
     const metadata = object["metadata"] as Record<string, unknown>;
-    const kept = {
+    const saved = {
       ...object,
       metadata: { uid: `uid-${version}`, ...metadata, resourceVersion: String(++version) },
     };
     const type = api.objects.has(path) ? "MODIFIED" : "ADDED";
-    api.objects.set(path, kept);
-    tell(type, path, kept);
-    return kept;
+    api.objects.set(path, saved);
+    notifyWatchers(type, path, saved);
+    return saved;
   };
-  const plain = (
+  const handle = (
     { method, path: target }: ClientRequest,
     body: unknown,
   ): { status: number; body: unknown } => {
@@ -74,7 +74,7 @@ export function fakeApi(dialect: Dialect = dialects.orch): FakeApi {
     if (method === "GET") return { status: 200, body: old };
     if (method === "DELETE") {
       api.objects.delete(at);
-      tell("DELETED", at, {
+      notifyWatchers("DELETED", at, {
         ...old,
         metadata: { ...(old["metadata"] as object), resourceVersion: String(++version) },
       });
@@ -121,7 +121,7 @@ export function fakeApi(dialect: Dialect = dialects.orch): FakeApi {
         api.bodies.push(body);
         if (request.path.includes("watch=true"))
           return { status: 200, headers: {}, chunks: watched(request) };
-        const answer = api.answer(request, body) ?? plain(request, body);
+        const answer = api.answer(request, body) ?? handle(request, body);
         if (answer instanceof Error) throw answer;
         await Promise.resolve();
         return {

@@ -99,7 +99,7 @@ test("a restarted agent waits for a pod that the runtime cannot inspect: it neit
     },
   });
   second.runtime.faults.fail("ContainerStatus", broken(), 4);
-  await second.look();
+  await second.listOnce();
   second.runtime.calls.length = 0;
   second.run({ ...pod, status });
   await second.runThroughErrors(20);
@@ -107,9 +107,9 @@ test("a restarted agent waits for a pod that the runtime cannot inspect: it neit
     second.runtime.calls.map(({ method }) => method).filter((method) => acts.includes(method)),
     [],
   );
-  const told = second.told.get(uid) ?? [];
+  const observedStatuses = second.statuses.get(uid) ?? [];
   assert.deepEqual(
-    told.filter((one) => !isReady(one)),
+    observedStatuses.filter((one) => !isReady(one)),
     [],
   );
   assert.deepEqual(
@@ -233,7 +233,7 @@ test("a restarted agent stops a sandbox that is not ready once more: the earlier
   assert.deepEqual([status.phase, stops(first)], ["Succeeded", 1]);
   await first.close();
   const second = harness({ reuse: first });
-  await second.look();
+  await second.listOnce();
   second.runtime.calls.length = 0;
   second.run({ ...once, status });
   await second.pass(15);
@@ -256,7 +256,7 @@ test("a container that cannot be removed because of a stray process is removed o
 
 test("the restart count never decreases, even if the container that counted last was created, never started, and removed", () =>
   on({}, async (h) => {
-    const told = h.run(pod);
+    const startedPod = h.run(pod);
     await h.pass(5);
     const cache = { uid, name: "a", namespace: "default", sandboxes: [], containers: [] };
     const before = { ...h.status(uid).containerStatuses![0]!, restartCount: 2 };
@@ -286,7 +286,9 @@ test("the restart count never decreases, even if the container that counted last
       kind: "ordinary",
     } as const;
     assert.deepEqual(
-      containerStatuses(told, told.spec.containers ?? [], facts).map(({ restartCount }) => restartCount),
+      containerStatuses(startedPod, startedPod.spec.containers ?? [], facts).map(
+        ({ restartCount }) => restartCount,
+      ),
       [2],
     );
   }));

@@ -15,20 +15,20 @@ export function procedureOf<Q extends Message, R extends Message>(
   request: Q,
   response: R,
 ): GrpcProcedurePair<MessageOf<Q>, MessageOf<R>> {
-  const [asked, told] = [
+  const [requestCodec, responseCodec] = [
     protobufCodec(request, { style: "proto3" }),
     protobufCodec(response, { style: "proto3" }),
   ];
   return {
     call: {
       path,
-      encode: (one) => asked.encode(one as Parameters<typeof asked.encode>[0]),
-      decode: (bytes) => told.decode(bytes) as MessageOf<R>,
+      encode: (one) => requestCodec.encode(one as Parameters<typeof requestCodec.encode>[0]),
+      decode: (bytes) => responseCodec.decode(bytes) as MessageOf<R>,
     },
     serve: {
       path,
-      decode: (bytes) => asked.decode(bytes) as MessageOf<Q>,
-      encode: (one) => told.encode(one as Parameters<typeof told.encode>[0]),
+      decode: (bytes) => requestCodec.decode(bytes) as MessageOf<Q>,
+      encode: (one) => responseCodec.encode(one as Parameters<typeof responseCodec.encode>[0]),
     },
   };
 }

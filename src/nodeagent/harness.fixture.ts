@@ -22,7 +22,7 @@ import type { SyncContext } from "./sync/context.ts";
 import { limiter } from "./sync/limiter.ts";
 import type { PodFiles } from "./sync/pod-files.ts";
 
-export interface TellTale {
+export interface RecordedEvent {
   readonly type: string;
   readonly reason: string;
   readonly message: string;
@@ -39,7 +39,7 @@ export interface HarnessOptions {
   readonly admission?: PodAdmission;
   readonly cgroupRoot?: string;
   /** The error with which the creation of cgroups fails. */
-  readonly cgroupTrouble?: string;
+  readonly cgroupError?: string;
   readonly folder?: string;
   readonly nodeIp?: string;
   readonly settings?: Partial<SyncContext["settings"]>;
@@ -59,9 +59,9 @@ export interface Harness {
   readonly runtime: FakeRuntime;
   readonly folder: string;
   readonly pods: PodWorkers;
-  readonly events: TellTale[];
+  readonly events: RecordedEvent[];
   /** Every status written, in order, by pod UID. */
-  readonly told: Map<string, PodStatus[]>;
+  readonly statuses: Map<string, PodStatus[]>;
   /** UIDs of pod objects that were deleted from the API server. */
   readonly deleted: string[];
   status(uid: string): PodStatus;
@@ -70,7 +70,7 @@ export interface Harness {
   /** Deletes a pod like a user. */
   delete(uid: string, graceSeconds: number): void;
   /** Lists the runtime before any source is ready, like an agent that has just started. */
-  look(): Promise<void>;
+  listOnce(): Promise<void>;
   /** Advances the clock and relists the runtime in each step. */
   pass(seconds: number): Promise<void>;
   /** Like `pass`, but ignores errors of relisting. */
@@ -95,8 +95,8 @@ export function harness(options: HarnessOptions = {}): Harness {
     options.reuse?.runtime ??
     fakeRuntime({ clock, images: ["busybox:1"], events: false, ...options.runtime });
   const folder = options.reuse?.folder ?? options.folder ?? "/agent";
-  const events: TellTale[] = [];
-  const told = new Map<string, PodStatus[]>();
+  const events: RecordedEvent[] = [];
+  const statuses = new Map<string, PodStatus[]>();
   const deleted: string[] = [];
   const recorder = {
     event: (regarding: { fieldPath?: string | undefined }, type: string, reason: string, message: string) =>
@@ -142,10 +142,10 @@ export function harness(options: HarnessOptions = {}): Harness {
       backOff: backOff({ clock, firstMilliseconds: 10_000, longestMilliseconds: 300_000 }),
       dialect,
     }),
-    volumes: { ...playedVolumes(folder, dialect), refresh: async (pod) => options.onRefresh?.(uidOf(pod)) },
+    volumes: { ...fakeVolumes(folder, dialect), refresh: async (pod) => options.onRefresh?.(uidOf(pod)) },
     cgroups: {
       ensure: async (pod) => {
-        if (options.cgroupTrouble) throw new Error(options.cgroupTrouble);
+        if (options.cgroupError) throw new Error(options.cgroupError);
         const qos = qosClass(pod);
         return `${options.cgroupRoot ?? ""}/${dialect.data.podsCgroup}${qos === "Guaranteed" ? "" : `/${qos.toLowerCase()}`}/pod${uidOf(pod)}`;
       },
@@ -169,7 +169,7 @@ export function harness(options: HarnessOptions = {}): Harness {
     }),
     hooks: hooks({ clock, runtime, userAgent: "lifecycle" }),
     restarts: backOff({ clock, firstMilliseconds: 10_000, longestMilliseconds: 300_000 }),
-    files: playedFiles(folder),
+    files: fakeFiles(folder),
     createLimit: limiter({ clock, atOnce: 3 }),
     teardownLimit: limiter({ clock, atOnce: 3 }),
     settings: {
@@ -195,12 +195,12 @@ export function harness(options: HarnessOptions = {}): Harness {
   };
   const writer: StatusWriter = {
     write: (pod, status) => {
-      const list = told.get(uidOf(pod)) ?? told.set(uidOf(pod), []).get(uidOf(pod))!;
+      const list = statuses.get(uidOf(pod)) ?? statuses.set(uidOf(pod), []).get(uidOf(pod))!;
       if (JSON.stringify(list.at(-1)) !== JSON.stringify(status)) list.push(structuredClone(status));
     },
     settled: async () => undefined,
     restore: () => undefined,
-    published: (pod) => told.get(uidOf(pod))?.at(-1) ?? pod.status ?? {},
+    published: (pod) => statuses.get(uidOf(pod))?.at(-1) ?? pod.status ?? {},
     remove: async (pod) => {
       deleted.push(uidOf(pod));
       options.onDelete?.(uidOf(pod));
@@ -217,19 +217,19 @@ export function harness(options: HarnessOptions = {}): Harness {
     syncMilliseconds: 60_000,
     ...(options.podMetrics && { podMetrics: options.podMetrics }),
   });
-  const held = new Map<string, Pod>();
+  const currentPods = new Map<string, Pod>();
   let version = 0;
   const put = (pod: Pod): void => {
     const numbered = { ...pod, metadata: { ...pod.metadata, resourceVersion: String(++version) } };
-    held.set(uidOf(pod), numbered);
+    currentPods.set(uidOf(pod), numbered);
     all.set(numbered);
   };
-  const pass = async (seconds: number, look: () => Promise<void>): Promise<void> => {
+  const pass = async (seconds: number, relist: () => Promise<void>): Promise<void> => {
     await settled();
     for (let step = 0; step < seconds * 2; step++) {
       await clock.advance(500);
       await settled();
-      await look();
+      await relist();
       await settled();
     }
   };
@@ -239,9 +239,9 @@ export function harness(options: HarnessOptions = {}): Harness {
     folder,
     pods: all,
     events,
-    told,
+    statuses,
     deleted,
-    status: (uid) => told.get(uid)?.at(-1) ?? {},
+    status: (uid) => statuses.get(uid)?.at(-1) ?? {},
     run: (given) => {
       const pod = structuredClone(given) as Pod;
       const { configSeen, configSource } = dialect.names.annotations;
@@ -258,7 +258,7 @@ export function harness(options: HarnessOptions = {}): Harness {
       return pod;
     },
     delete: (uid, graceSeconds) => {
-      const pod = held.get(uid)!;
+      const pod = currentPods.get(uid)!;
       const at = new Date(clock.now()).toISOString();
       put({
         ...pod,
@@ -271,7 +271,7 @@ export function harness(options: HarnessOptions = {}): Harness {
         },
       });
     },
-    look: async () => {
+    listOnce: async () => {
       ready = false;
       await cache.relist();
       ready = true;
@@ -294,7 +294,7 @@ export async function on(options: HarnessOptions, play: (h: Harness) => Promise<
 }
 
 /** Fake volumes: they have the paths of real volumes, but nothing is mounted. */
-function playedVolumes(folder: string, dialect: Dialect): SyncContext["volumes"] {
+function fakeVolumes(folder: string, dialect: Dialect): SyncContext["volumes"] {
   const kinds = [
     ["emptyDir", "empty-dir"],
     ["configMap", "configmap"],
@@ -325,7 +325,7 @@ function playedVolumes(folder: string, dialect: Dialect): SyncContext["volumes"]
   };
 }
 
-function playedFiles(folder: string): PodFiles {
+function fakeFiles(folder: string): PodFiles {
   const made = new Set<string>();
   let messages = 0;
   const folderOf = (podUid: string): string => `${folder}/pods/${podUid}`;

@@ -28,15 +28,15 @@ const firstMilliseconds = 5000;
 
 /** Runs periodically until the signal is aborted. */
 export async function housekeeping(options: HousekeepingOptions, signal: AbortSignal): Promise<void> {
-  const told = new Set<string>();
+  const logged = new Set<string>();
   for (let wait = firstMilliseconds; !signal.aborted; wait = periodMilliseconds) {
     await options.clock.sleep(wait, signal).catch(() => undefined);
     if (signal.aborted || !options.ready()) continue;
-    const cleared = { well: 0, badly: 0 };
+    const cleared = { succeeded: 0, failed: 0 };
     for (const uid of await options.files.podUids())
       if (!options.isKnown(uid))
-        cleared[(await attempt(uid, () => clearFolder(options, uid))) ? "well" : "badly"]++;
-    options.onCleared?.(cleared.well, cleared.badly);
+        cleared[(await attempt(uid, () => clearFolder(options, uid))) ? "succeeded" : "failed"]++;
+    options.onCleared?.(cleared.succeeded, cleared.failed);
     await options.files.logLinks?.sweep();
     if (options.sharesCgroups) continue;
     for (const uid of await options.cgroups.podUids().catch(() => new Set<string>()))
@@ -46,15 +46,15 @@ export async function housekeeping(options: HousekeepingOptions, signal: AbortSi
   async function attempt(uid: string, what: () => Promise<void>): Promise<boolean> {
     try {
       await what();
-      told.delete(uid);
+      logged.delete(uid);
       return true;
     } catch (error) {
-      if (!told.has(uid))
+      if (!logged.has(uid))
         options.log.warn("failed to remove leftovers of pod", {
           uid,
           error: (error as Error).message,
         });
-      told.add(uid);
+      logged.add(uid);
       return false;
     }
   }

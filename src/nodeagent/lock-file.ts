@@ -12,19 +12,21 @@ export interface LockFile {
   release(): void;
 }
 
-const lookMilliseconds = 1000;
+const pollMilliseconds = 1000;
 
 /** Waits for the lock; rejects if the file cannot be locked. */
 export async function lockFile(path: string, clock: Clock): Promise<LockFile> {
   const holder = spawn("flock", [path, "sh", "-c", "echo locked; exec cat"], {
     stdio: ["pipe", "pipe", "pipe"],
   });
-  let said = "";
-  holder.stderr.setEncoding("utf8").on("data", (text: string) => (said = (said + text).slice(-1000)));
+  let errorOutput = "";
+  holder.stderr
+    .setEncoding("utf8")
+    .on("data", (text: string) => (errorOutput = (errorOutput + text).slice(-1000)));
   await new Promise<void>((resolve, reject) => {
     holder.stdout.once("data", () => resolve());
     holder.once("error", (error) => reject(new Error(`${path} cannot be locked: ${error.message}`)));
-    holder.once("exit", () => reject(new Error(`${path} cannot be locked: ${said.trim()}`)));
+    holder.once("exit", () => reject(new Error(`${path} cannot be locked: ${errorOutput.trim()}`)));
   });
   holder.unref();
   const { ino } = await stat(path);
@@ -34,7 +36,7 @@ export async function lockFile(path: string, clock: Clock): Promise<LockFile> {
         // A line with an arrow is a waiter: `1: -> FLOCK ADVISORY WRITE 42 08:01:1234 0 EOF`
         const locks = await readFile("/proc/locks", "utf8").catch(() => "");
         if (locks.split("\n").some((line) => line.includes("->") && line.includes(`:${ino} `))) return true;
-        await clock.sleep(lookMilliseconds, signal).catch(() => undefined);
+        await clock.sleep(pollMilliseconds, signal).catch(() => undefined);
       }
       return false;
     },

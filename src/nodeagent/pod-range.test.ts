@@ -4,23 +4,23 @@ import { silentLog, virtualClock } from "#base";
 import { fakeRuntime } from "#cri";
 import { boundedRange, podRange } from "./pod-range.ts";
 
-const ranges: [name: string, given: string, told: string][] = [
+const ranges: [name: string, given: string, expected: string][] = [
   ["an IPv4 range is unchanged", "10.1.0.0/16", "10.1.0.0/16"],
   ["a wide IPv6 range is limited to 65536 addresses", "fd00:1::/64", "fd00:1::/112"],
   ["a narrow IPv6 range is unchanged", "fd00:1::/120", "fd00:1::/120"],
   ["each of two IP families is bounded separately", "10.1.0.0/16,fd00:1::/64", "10.1.0.0/16,fd00:1::/112"],
   ["an empty range stays empty", "", ""],
 ];
-for (const [name, given, told] of ranges) test(name, () => assert.equal(boundedRange(given), told));
+for (const [name, given, expected] of ranges) test(name, () => assert.equal(boundedRange(given), expected));
 
 test("the runtime gets the pod CIDR when it becomes known and when it changes, with retries after failures", async () => {
   const clock = virtualClock();
   const runtime = fakeRuntime({ clock });
-  const told: (string | undefined)[] = [];
-  let deaf = true;
+  const updates: (string | undefined)[] = [];
+  let isFailing = true;
   runtime.updateRuntimeConfig = async (config) => {
-    if (deaf) throw new Error("not now");
-    told.push(config.networkConfig?.podCidr);
+    if (isFailing) throw new Error("not now");
+    updates.push(config.networkConfig?.podCidr);
   };
   const stop = new AbortController();
   let range = "";
@@ -32,12 +32,12 @@ test("the runtime gets the pod CIDR when it becomes known and when it changes, w
   await step();
   range = "10.1.0.0/24";
   await step();
-  deaf = false;
+  isFailing = false;
   await step();
   await step();
   range = "10.2.0.0/24";
   await step();
-  assert.deepEqual(told, ["10.1.0.0/24", "10.2.0.0/24"]);
+  assert.deepEqual(updates, ["10.1.0.0/24", "10.2.0.0/24"]);
   stop.abort();
   await following;
 });

@@ -10,7 +10,7 @@ export interface PodRangeOptions {
   readonly range: () => string;
 }
 
-const lookMilliseconds = 10_000;
+const pollMilliseconds = 10_000;
 /** Prefix length of the widest IPv6 range passed on: 65536 addresses. */
 const widestV6 = 112;
 
@@ -29,16 +29,16 @@ export async function podRange(
   { runtime, clock, log, range }: PodRangeOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  for (let told = ""; !signal.aborted;) {
+  for (let current = ""; !signal.aborted;) {
     const wanted = boundedRange(range());
-    if (wanted !== told) {
+    if (wanted !== current) {
       try {
         await runtime.updateRuntimeConfig({ networkConfig: { podCidr: wanted } }, signal);
-        told = wanted;
+        current = wanted;
       } catch (error) {
         log.warn("failed to update pod CIDR in the runtime", { error: (error as Error).message });
       }
     }
-    await clock.sleep(lookMilliseconds, signal).catch(() => undefined);
+    await clock.sleep(pollMilliseconds, signal).catch(() => undefined);
   }
 }

@@ -47,7 +47,7 @@ test("a pod whose start was interrupted is removed only after its sandbox, in wh
 test("a pod's node resources are released before its end or its removal is visible in the API", async () => {
   const order: string[] = [];
   let h: Harness | undefined;
-  const phase = (uid: string) => h?.told.get(uid)?.at(-1)?.phase;
+  const phase = (uid: string) => h?.statuses.get(uid)?.at(-1)?.phase;
   const contributor: ContainerContributor = {
     contribute: () => Promise.resolve({}),
     release: (uid) => void order.push(`${uid} ${phase(uid)}`),
@@ -280,6 +280,6 @@ test("an evicted pod keeps its grace period, and an event is recorded if it take
     await h.pass(12);
     stop.abort();
     await evicted;
-    assert.equal(h.told.get("uid-of-a")?.at(-1)?.phase, "Failed");
+    assert.equal(h.statuses.get("uid-of-a")?.at(-1)?.phase, "Failed");
   });
 });

@@ -22,11 +22,11 @@ test("a pod runs, becomes ready and is removed when it is deleted", () =>
       "RemoveContainer",
       "RemovePodSandbox",
     ]);
-    assert.equal(h.told.get("uid-of-a")?.at(-1)?.phase, "Failed");
+    assert.equal(h.statuses.get("uid-of-a")?.at(-1)?.phase, "Failed");
   }));
 
 test("a failure to create a pod's cgroup is recorded as an event", () =>
-  on({ cgroupTrouble: "no room" }, async (h) => {
+  on({ cgroupError: "no room" }, async (h) => {
     h.run(podOf("a"));
     await h.pass(1);
     assert.deepEqual(
@@ -133,7 +133,7 @@ test("a missing image is retried with back-off", () =>
     assert.ok(h.reasons().includes("BackOff"));
   }));
 
-const refusals: [name: string, container: object, reason: string][] = [
+const waitingCases: [name: string, container: object, reason: string][] = [
   [
     "an image that may not be pulled",
     { image: "registry.example/none:1", imagePullPolicy: "Never" },
@@ -156,7 +156,7 @@ const refusals: [name: string, container: object, reason: string][] = [
     "CreateContainerConfigError",
   ],
 ];
-for (const [name, container, reason] of refusals) {
+for (const [name, container, reason] of waitingCases) {
   test(`${name} leaves the container waiting with ${reason}`, () =>
     on({}, async (h) => {
       h.run(podOf("a", container));
@@ -303,9 +303,9 @@ test("a host name that is too long prevents the sandbox, and is recorded as an e
   on({}, async (h) => {
     h.run(podOf("a", {}, { hostname: "h".repeat(60), subdomain: "s", setHostnameAsFQDN: true }));
     await h.pass(2);
-    const told = h.events.find(({ reason }) => reason === "FailedCreatePodSandBox");
+    const event = h.events.find(({ reason }) => reason === "FailedCreatePodSandBox");
     assert.match(
-      told?.message ?? "",
+      event?.message ?? "",
       /^Failed to create pod sandbox: failed to construct FQDN from pod hostname .* is too long \(64 characters is the max, \d+ characters requested\)$/,
     );
   }));
@@ -349,7 +349,7 @@ test("a restarted agent recreates nothing and changes no condition", async () =>
   await first.close();
   const before = made(first).length;
   const second = harness({ reuse: first });
-  await second.look();
+  await second.listOnce();
   second.runtime.calls.length = 0;
   second.run({
     ...podOf("a", { readinessProbe: { exec: { command: ["true"] }, periodSeconds: 5 } }),
@@ -362,7 +362,7 @@ test("a restarted agent recreates nothing and changes no condition", async () =>
     [],
   );
   assert.deepEqual(
-    second.told
+    second.statuses
       .get("uid-of-a")
       ?.filter(({ conditions }) => conditions?.find(({ type }) => type === "Ready")?.status !== "True") ?? [],
     [],
@@ -376,23 +376,23 @@ test("a restarted agent terminates a pod that may no longer run here", async () 
   await first.pass(3);
   const status = first.status("uid-of-a");
   await first.close();
-  const asked: unknown[] = [];
+  const admissionCalls: unknown[] = [];
   const second = harness({
     reuse: first,
     admission: {
       admit: (pod, others, ran) => {
-        asked.push([pod.metadata.name, others.map(({ metadata }) => metadata.name), ran]);
+        admissionCalls.push([pod.metadata.name, others.map(({ metadata }) => metadata.name), ran]);
         return ran ? { ok: false, reason: "NodeAffinity", message: "not here" } : { ok: true };
       },
     },
   });
-  await second.look();
+  await second.listOnce();
   second.run({ ...podOf("done"), status: { phase: "Succeeded", containerStatuses: [] } });
   second.run({ ...podOf("a", {}, { terminationGracePeriodSeconds: 1 }), status });
   second.run(podOf("b"));
   await second.pass(5);
   assert.deepEqual(
-    asked,
+    admissionCalls,
     [
       ["a", [], true],
       ["b", [], false],

@@ -53,7 +53,7 @@ export function podWorkers(options: PodWorkersOptions): PodWorkers {
 
   function add({ state, status, ran }: Admission): void {
     const entry: PodEntry = {
-      worker: worker(state, { clock, log, act: (current, signal) => measured(entry, current, signal) }),
+      worker: worker(state, { clock, log, act: (current, signal) => timedAct(entry, current, signal) }),
       memory: newPodMemory(),
       status,
       outcome: "none yet",
@@ -65,7 +65,7 @@ export function podWorkers(options: PodWorkersOptions): PodWorkers {
     entry.worker.wake();
   }
 
-  async function measured(entry: PodEntry, state: WorkerState, signal: AbortSignal): Promise<Done> {
+  async function timedAct(entry: PodEntry, state: WorkerState, signal: AbortSignal): Promise<Done> {
     const done = podMetrics?.acting(uidOf(state.pod), state.at);
     try {
       return await act(entry, state, signal);
@@ -108,7 +108,7 @@ export function podWorkers(options: PodWorkersOptions): PodWorkers {
       add(before ?? (isEnding ? { state: initialState(pod) } : admitPod(options, entries, pod)));
       return;
     }
-    const quiet = !matters(podOf(entry), pod);
+    const quiet = !requiresSync(podOf(entry), pod);
     if (!quiet) entry.refreshedAt = -Infinity;
     if (!isStatic(pod, dialect)) writer?.restore(pod);
     entry.worker.send({ type: "update", pod }, quiet);
@@ -164,7 +164,8 @@ export function podWorkers(options: PodWorkersOptions): PodWorkers {
     evict: async (uid, { reason, message, graceSeconds, disruption }, signal) => {
       const entry = entries.get(uid);
       if (!entry) return;
-      const isLeft = (): boolean => entries.get(uid) === entry && entry.worker.state().at !== "terminated";
+      const isRemaining = (): boolean =>
+        entries.get(uid) === entry && entry.worker.state().at !== "terminated";
       entry.worker.send({
         type: "stop",
         reason: { kind: "ended", reason, message, ...(disruption && { disruption }) },
@@ -172,11 +173,11 @@ export function podWorkers(options: PodWorkersOptions): PodWorkers {
       });
       const timeoutSeconds = killTimeoutSeconds(graceSeconds ?? graceOf(podOf(entry)));
       const cancel = clock.after(timeoutSeconds * 1000, () => {
-        if (isLeft()) context.events.event(referenceTo(podOf(entry)), "Warning", ...graceExceeded);
+        if (isRemaining()) context.events.event(referenceTo(podOf(entry)), "Warning", ...graceExceeded);
       });
-      while (!signal?.aborted && isLeft())
+      while (!signal?.aborted && isRemaining())
         await clock.sleep(evictionPollMilliseconds, signal).catch(() => undefined);
-      if (!isLeft()) cancel();
+      if (!isRemaining()) cancel();
     },
     close: async () => {
       await Promise.all([...entries.values()].map(({ worker: of }) => of.close()));
@@ -185,8 +186,8 @@ export function podWorkers(options: PodWorkersOptions): PodWorkers {
 }
 
 /** Reports whether an update of a pod requires a sync. The agent's own status update does not. */
-function matters(old: Pod, pod: Pod): boolean {
-  const wish = ({ metadata, spec, status }: Pod): string => {
+function requiresSync(old: Pod, pod: Pod): boolean {
+  const relevantFields = ({ metadata, spec, status }: Pod): string => {
     const { resourceVersion: _, managedFields: __, ...rest } = metadata;
     return JSON.stringify([
       rest,
@@ -197,5 +198,5 @@ function matters(old: Pod, pod: Pod): boolean {
       ),
     ]);
   };
-  return wish(old) !== wish(pod);
+  return relevantFields(old) !== relevantFields(pod);
 }

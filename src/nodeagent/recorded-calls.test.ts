@@ -75,11 +75,11 @@ for (const file of files) {
   if (name === rejected) continue;
   test(`the runtime calls match the recorded ones for ${name}`, async () => {
     const recorded = JSON.parse(readFileSync(new URL(file, folder), "utf8")) as Recorded;
-    const told = await play(recorded);
+    const actualCalls = await play(recorded);
     for (const method of ["RunPodSandbox", "PullImage", "CreateContainer"]) {
-      const [wanted, found] = [firsts(recorded.calls, method), firsts(told, method)];
-      assert.deepEqual([...found.keys()], [...wanted.keys()], `made by ${method}`);
-      for (const [key, request] of wanted)
+      const [expected, found] = [firsts(recorded.calls, method), firsts(actualCalls, method)];
+      assert.deepEqual([...found.keys()], [...expected.keys()], `made by ${method}`);
+      for (const [key, request] of expected)
         assert.deepEqual(facts(found.get(key)!), facts(request), `${method} ${key}`);
     }
   });

@@ -6,7 +6,7 @@ import { formatQuantity, parseQuantity, quantityValue } from "#base";
 import { dialectNamed } from "#dialect";
 import { parseConfigFile } from "#options";
 import { requestName } from "./certificates/signing-request.ts";
-import { imageMatches, placeOf } from "./credentials/image-pattern.ts";
+import { imageMatches, parseLocation } from "./credentials/image-pattern.ts";
 import { credentialsFor } from "./credentials/keyring.ts";
 import { cacheKeyOf, parseResponse } from "./credentials/provider-response.ts";
 import { rank } from "./eviction/rank.ts";
@@ -190,7 +190,7 @@ export function imageMatch({
   readonly pattern: string;
   readonly image: string;
 }): unknown {
-  if (!placeOf(pattern) || !placeOf(image)) throw new Error("no place of an image");
+  if (!parseLocation(pattern) || !parseLocation(image)) throw new Error("no place of an image");
   return imageMatches(pattern, image);
 }
 
@@ -202,7 +202,7 @@ export function keyringLookup(row: { readonly config: Texts; readonly images: re
 }
 
 const defaultCacheMilliseconds = 60_000;
-const askedImage = "r.example/a";
+const requestedImage = "r.example/a";
 
 export function credentialResponse(row: {
   readonly apiVersion: string;
@@ -218,7 +218,7 @@ export function credentialResponse(row: {
   if (row.exit !== 0) return nothing("exec error");
   try {
     const { auths, cacheKeyType, cacheMilliseconds } = parseResponse(row.stdout, row.apiVersion);
-    const key = cacheKeyOf(cacheKeyType, askedImage);
+    const key = cacheKeyOf(cacheKeyType, requestedImage);
     const isCached = key !== undefined && (cacheMilliseconds ?? defaultCacheMilliseconds) !== 0;
     return {
       cachedKeys: isCached ? [key] : [],

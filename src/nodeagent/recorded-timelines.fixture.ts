@@ -43,7 +43,7 @@ export async function evictionOverTime(
   const { hard = {}, soft = {}, softGrace = {}, minReclaim: minimumReclaim = {} } = row;
   const clock = virtualClock();
   let step: Readonly<Record<string, unknown>> = {};
-  let told: { events: string[]; evicted: string[]; isReclaimed: boolean; last: object };
+  let passResult: { events: string[]; evicted: string[]; isReclaimed: boolean; last: object };
   const it = eviction({
     clock,
     log: silentLog,
@@ -56,7 +56,9 @@ export async function evictionOverTime(
     disruptionConditions: true,
     events: {
       event: (_, type, reason, message, _action, { annotations } = {}) =>
-        told.events.push([type, reason, message, ...(annotations ? [goMap(annotations)] : [])].join(" ")),
+        passResult.events.push(
+          [type, reason, message, ...(annotations ? [goMap(annotations)] : [])].join(" "),
+        ),
     },
     observe: async () =>
       new Map(
@@ -69,23 +71,23 @@ export async function evictionOverTime(
     pods: () => measured.map(({ pod }) => pod),
     measure: async (asked) => measured.filter(({ pod }) => asked.includes(pod)),
     dedicatedImageFs: () => row.dedicatedImageFs ?? false,
-    reclaimUnused: async () => void (told.isReclaimed = true),
+    reclaimUnused: async () => void (passResult.isReclaimed = true),
     evictor: {
       evict: async (uid, { reason, message, graceSeconds, disruption }) => {
-        told.evicted.push(uid);
+        passResult.evicted.push(uid);
         const target = { ...disruption, status: "True", type: "DisruptionTarget" };
         const conditions = disruption ? [target] : [];
         const status = { conditions, message, phase: "Failed", reason };
-        told.last = { gracePeriodOverride: graceSeconds, lastKilled: uid, status };
+        passResult.last = { gracePeriodOverride: graceSeconds, lastKilled: uid, status };
       },
     },
   });
   const passes: unknown[] = [];
   for (step of row.steps) {
-    told = { events: [], evicted: [], isReclaimed: false, last: {} };
+    passResult = { events: [], evicted: [], isReclaimed: false, last: {} };
     await clock.advance(Number(step["advance"]) * 1000);
     await it.pass(signal);
-    const { events, evicted, isReclaimed, last } = told;
+    const { events, evicted, isReclaimed, last } = passResult;
     passes.push({
       admit: admitted(it.pressures()),
       containerGC: isReclaimed,
@@ -127,11 +129,11 @@ function admitted(pressures: readonly string[]): unknown {
     burstable: container({ requests: { memory: "1Mi" } }),
     critical: { ...container({}), priority: 2_000_001_000 },
   };
-  const answers = Object.entries(specs).map(([name, spec]) => {
-    const answer = admit({ metadata: {}, spec, status: {} } as unknown as Pod, []);
-    return [name, answer.ok ? true : { message: answer.message, reason: answer.reason }];
+  const results = Object.entries(specs).map(([name, spec]) => {
+    const result = admit({ metadata: {}, spec, status: {} } as unknown as Pod, []);
+    return [name, result.ok ? true : { message: result.message, reason: result.reason }];
   });
-  return Object.fromEntries(answers);
+  return Object.fromEntries(results);
 }
 
 /** Collects images that were first seen and last used as long ago as the row says. */

@@ -10,20 +10,20 @@ export interface RunOnceOptions {
   readonly pods: () => readonly Pod[];
 }
 
-const lookMilliseconds = 250;
-const patienceMilliseconds = 10 * 60_000;
+const pollMilliseconds = 250;
+const timeoutMilliseconds = 10 * 60_000;
 
 /**
  * Waits until every pod has been started, for at most ten minutes; returns the names of those that were not.
  */
 export async function runOnce({ clock, ready, pods }: RunOnceOptions): Promise<readonly string[]> {
-  const until = clock.now() + patienceMilliseconds;
-  const left = (): string[] =>
+  const until = clock.now() + timeoutMilliseconds;
+  const notStarted = (): string[] =>
     pods()
       .filter(({ status }) => status?.phase !== "Running" && status?.phase !== "Succeeded")
       .map(keyOf);
   const isFinal = (): boolean =>
     ready() && pods().every(({ status }) => status?.phase !== undefined && status.phase !== "Pending");
-  while (!isFinal() && clock.now() < until) await clock.sleep(lookMilliseconds);
-  return left();
+  while (!isFinal() && clock.now() < until) await clock.sleep(pollMilliseconds);
+  return notStarted();
 }

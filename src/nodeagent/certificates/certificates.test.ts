@@ -64,18 +64,18 @@ MJIGaBy9ohrbJ0d33mmUcc/XgCVodgEjIw==
 
 /** Fakes a server that responds to each read of a signing request with the next of `answers`. */
 function server(...answers: readonly object[]) {
-  const made: { metadata: object; spec: { request: string; usages: string[] } }[] = [];
+  const requests: { metadata: object; spec: { request: string; usages: string[] } }[] = [];
   let at = 0;
   const client = {
     of: () => ({
-      create: async (object: (typeof made)[number]) => {
-        made.push(object);
-        return { metadata: { name: `csr-${made.length}` } };
+      create: async (object: (typeof requests)[number]) => {
+        requests.push(object);
+        return { metadata: { name: `csr-${requests.length}` } };
       },
       get: async () => ({ status: answers[Math.min(at++, answers.length - 1)] }),
     }),
   } as unknown as ApiClient;
-  return { client, made };
+  return { client, requests };
 }
 const signed = (now: number, days = 1) => ({
   certificate: Buffer.from(pairFor(now, days).certificate).toString("base64"),
@@ -83,7 +83,7 @@ const signed = (now: number, days = 1) => ({
 
 test("a signing request is polled until it is signed", async () => {
   const clock = virtualClock();
-  const { client, made } = server({}, {}, signed(0));
+  const { client, requests } = server({}, {}, signed(0));
   const waiting = requestCertificate(
     { client, clock, template, key: newKey(), waitMilliseconds: 10_000 },
     new AbortController().signal,
@@ -93,9 +93,9 @@ test("a signing request is polled until it is signed", async () => {
     await clock.advance(1000);
   }
   assert.match(await waiting, /BEGIN CERTIFICATE/);
-  assert.deepEqual(made[0]!.metadata, { generateName: "csr-" });
-  assert.deepEqual(made[0]!.spec.usages, ["digital signature", "client auth"]);
-  assert.deepEqual(requestedOrganizations(Buffer.from(made[0]!.spec.request, "base64").toString()), [
+  assert.deepEqual(requests[0]!.metadata, { generateName: "csr-" });
+  assert.deepEqual(requests[0]!.spec.usages, ["digital signature", "client auth"]);
+  assert.deepEqual(requestedOrganizations(Buffer.from(requests[0]!.spec.request, "base64").toString()), [
     "system:nodes",
   ]);
 });
@@ -109,11 +109,11 @@ test("a denied signing request is an error with the denial's reason", async () =
 test("a certificate is replaced before it expires, and a denial is followed by another request", async (t) => {
   const clock = virtualClock(1e12);
   const denied = { conditions: [{ type: "Denied", reason: "No", message: "" }] };
-  const { client, made } = server(denied, signed(1e12, 10));
+  const { client, requests } = server(denied, signed(1e12, 10));
   const files = certificateFiles(await folderOf(t), "x", () => clock.now());
   const initial = await files.write(pairFor(1e12, 1).certificate, newKey());
   const stopping = new AbortController();
-  const gotten: number[] = [];
+  const expirations: number[] = [];
   const running = certificateRotation(
     {
       clock,
@@ -124,19 +124,19 @@ test("a certificate is replaced before it expires, and a denial is followed by a
       initial,
       random: () => 0,
       onCertificate: ({ notAfter }) => {
-        gotten.push(notAfter);
+        expirations.push(notAfter);
         stopping.abort();
       },
     },
     stopping.signal,
   );
   await clock.advance(0.69 * 86_400_000);
-  assert.equal(made.length, 0);
+  assert.equal(requests.length, 0);
   await clock.advance(0.02 * 86_400_000);
-  await eventually(async () => gotten.length > 0, { clock, milliseconds: 2000 });
+  await eventually(async () => expirations.length > 0, { clock, milliseconds: 2000 });
   await running;
-  assert.equal(made.length, 2);
-  assert.deepEqual(gotten, [1e12 + 10 * 86_400_000]);
+  assert.equal(requests.length, 2);
+  assert.deepEqual(expirations, [1e12 + 10 * 86_400_000]);
 });
 
 test("the written client configuration contains the bootstrap server and the link to the certificate", () => {

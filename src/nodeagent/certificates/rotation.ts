@@ -26,11 +26,11 @@ export interface RotationOptions {
 
 const waitMilliseconds = 900_000;
 const firstRetryMilliseconds = 2000;
-const quickTries = 5;
+const exponentialRetries = 5;
 const slowRetryMilliseconds = 32_000;
-const lookMilliseconds = 1000;
+const pollMilliseconds = 1000;
 /** Longest delay of a timer. */
-const longestSleep = 2 ** 31 - 1;
+const maxSleepMilliseconds = 2 ** 31 - 1;
 
 /**
  * Returns when to request the next certificate: after 70 to 90 percent of the lifetime; `random` is 0 to 1.
@@ -42,7 +42,7 @@ export const rotationTime = (
 
 /** Returns the delay after the given number of failures; `random` is 0 to 1. */
 export const retryMilliseconds = (failures: number, random: number): number =>
-  failures > quickTries
+  failures > exponentialRetries
     ? slowRetryMilliseconds
     : firstRetryMilliseconds * 2 ** (failures - 1) * (1 + 0.1 * random);
 
@@ -57,8 +57,8 @@ export async function certificateRotation(options: RotationOptions, signal: Abor
     const template = options.template();
     const isStale = current !== undefined && options.isStale?.(current) === true;
     if (!template || (clock.now() < due && !isStale)) {
-      const wait = options.isStale || !template ? lookMilliseconds : due - clock.now();
-      await clock.sleep(Math.min(wait, longestSleep), signal).catch(() => undefined);
+      const wait = options.isStale || !template ? pollMilliseconds : due - clock.now();
+      await clock.sleep(Math.min(wait, maxSleepMilliseconds), signal).catch(() => undefined);
       continue;
     }
     try {

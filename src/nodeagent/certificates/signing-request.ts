@@ -28,7 +28,7 @@ export class RequestDenied extends Error {
   override readonly name = "RequestDenied";
 }
 
-const lookMilliseconds = 1000;
+const pollMilliseconds = 1000;
 
 /** Returns the issued certificate chain as PEM. */
 export async function requestCertificate(options: SigningOptions, signal: AbortSignal): Promise<string> {
@@ -47,19 +47,19 @@ export async function requestCertificate(options: SigningOptions, signal: AbortS
       usages: [...template.usages],
     },
   };
-  let made: { readonly metadata: { readonly name?: string | undefined } };
+  let created: { readonly metadata: { readonly name?: string | undefined } };
   try {
-    made = await requests.create(object);
+    created = await requests.create(object);
   } catch (error) {
     // A request with this name was created earlier by this agent for the same key.
     if (name === undefined || !(error instanceof ApiError) || error.reason !== "AlreadyExists") throw error;
-    made = { metadata: { name } };
+    created = { metadata: { name } };
   }
   const end = clock.now() + options.waitMilliseconds;
   for (;;) {
     signal.throwIfAborted();
     // The request still exists even if the server does not respond, or rejects this client for now.
-    const status = await requests.get(made.metadata.name!).then(
+    const status = await requests.get(created.metadata.name!).then(
       (found) => found.status,
       (error: unknown) => {
         if (error instanceof ApiError && error.code === 404) throw error;
@@ -69,12 +69,12 @@ export async function requestCertificate(options: SigningOptions, signal: AbortS
     for (const { type, reason, message } of status?.conditions ?? [])
       if (type === "Denied" || type === "Failed")
         throw new RequestDenied(
-          `certificate request ${made.metadata.name} was ${type}: ${reason} ${message}`,
+          `certificate request ${created.metadata.name} was ${type}: ${reason} ${message}`,
         );
     if (status?.certificate) return Buffer.from(String(status.certificate), "base64").toString();
     if (clock.now() >= end)
-      throw new Error(`certificate request ${made.metadata.name} was not answered in time`);
-    await clock.sleep(lookMilliseconds, signal);
+      throw new Error(`certificate request ${created.metadata.name} was not answered in time`);
+    await clock.sleep(pollMilliseconds, signal);
   }
 }
 

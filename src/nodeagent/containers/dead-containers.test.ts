@@ -12,8 +12,8 @@ const pod = samplePod({ containers: [{ name: "a" }, { name: "b" }] });
  */
 const seen = (uid: string, ...said: string[]): ObservedPod => ({
   ...observed(
-    said.map((words) => {
-      const [, name = "", restarts = "", state = ""] = /^([a-z])(\d+) (.+)$/.exec(words)!;
+    said.map((description) => {
+      const [, name = "", restarts = "", state = ""] = /^([a-z])(\d+) (.+)$/.exec(description)!;
       return container(pod, name, state, {
         restarts: Number(restarts),
         id: `${uid}.${name}${restarts}`,

@@ -48,14 +48,15 @@ export function surplusOfNode(
       .filter(({ state }) => state !== "running")
       .map((container) => ({ uid, container, newest: isNewest(container, containers) })),
   );
-  const left = dead.filter(({ container }) => !surplus.has(container));
-  const mayGo = left
+  const remaining = dead.filter(({ container }) => !surplus.has(container));
+  const removable = remaining
     .filter(
       ({ uid, container, newest }) =>
         isOld(container, limits.ageMilliseconds, now) && (!newest || isOver(uid)),
     )
     .toSorted((a, b) => a.container.createdAt - b.container.createdAt);
-  for (const { container } of mayGo.slice(0, Math.max(0, left.length - limits.total))) surplus.add(container);
+  for (const { container } of removable.slice(0, Math.max(0, remaining.length - limits.total)))
+    surplus.add(container);
   return [...surplus];
 }
 

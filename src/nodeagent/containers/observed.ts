@@ -92,7 +92,7 @@ export function observedContainer(
 ): ObservedContainer {
   const exited = status.state === containerState.exited;
   const size = observedSize(status.resources?.linux);
-  const said = [status.message, terminationMessage].filter((text) => text !== "").join(": ");
+  const exitMessage = [status.message, terminationMessage].filter((text) => text !== "").join(": ");
   return {
     id: status.id,
     name: status.labels[runtimeLabelNames(dialect).containerName] ?? status.metadata?.name ?? "",
@@ -103,7 +103,7 @@ export function observedContainer(
     finishedAt: exited ? millisecondsOf(status.finishedAt) : undefined,
     exitCode: exited ? status.exitCode : 0,
     reason: exited ? status.reason : "",
-    message: exited ? said : "",
+    message: exited ? exitMessage : "",
     image: status.image?.image ?? "",
     imageId: status.imageRef,
     logPath: status.logPath,
@@ -112,14 +112,14 @@ export function observedContainer(
   };
 }
 
-const leastShares = 2;
+const minCpuShares = 2;
 
 function observedSize(linux: LinuxContainerResources | undefined): ObservedSize | undefined {
   if (!linux) return undefined;
   const { cpuShares = 0, cpuQuota = 0, cpuPeriod = 0, memoryLimitInBytes = 0 } = linux;
   const cpuLimit = cpuPeriod > 0 && cpuQuota > 0 ? Math.trunc((cpuQuota * 1000) / cpuPeriod) : 0;
   return {
-    ...(cpuShares >= leastShares && { cpuRequest: Math.ceil((cpuShares * 1000) / 1024) }),
+    ...(cpuShares >= minCpuShares && { cpuRequest: Math.ceil((cpuShares * 1000) / 1024) }),
     ...(cpuLimit > 0 && { cpuLimit }),
     ...(memoryLimitInBytes > 0 && { memoryLimit: memoryLimitInBytes }),
   };

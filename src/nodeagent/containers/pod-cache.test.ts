@@ -18,13 +18,13 @@ const labelsOf = (uid: string) => ({
 function setUp(events = false) {
   const clock = virtualClock(1_000_000);
   const runtime = fakeRuntime({ clock, images: ["busybox:1"], events });
-  const told: ObservedPod[] = [];
+  const observations: ObservedPod[] = [];
   const cache = podCache({
     runtime,
     clock,
     log: silentLog,
     dialect: dialects.orch,
-    onChange: (observed) => void told.push(observed),
+    onChange: (observed) => void observations.push(observed),
     readTerminationMessage: async () => "bye",
   });
   const run = async (
@@ -46,7 +46,7 @@ function setUp(events = false) {
     await runtime.startContainer(container);
     return { sandbox, container };
   };
-  return { clock, runtime, told, cache, run };
+  return { clock, runtime, observations, cache, run };
 }
 const line = ({ uid, sandboxes, containers }: ObservedPod): string =>
   `${uid} ${sandboxes.map(({ ready }) => (ready ? "up" : "down")).join()} ${containers.map(({ name, state, exitCode }) => `${name}:${state}:${exitCode}`).join()}`;
@@ -54,22 +54,22 @@ const calls = (runtime: { calls: { method: string }[] }, method: string): number
   runtime.calls.filter((call) => call.method === method).length;
 
 test("a change is reported once, and a container is inspected only when it changes", async () => {
-  const { runtime, told, cache, run } = setUp();
+  const { runtime, observations, cache, run } = setUp();
   const { container } = await run("a");
   await cache.relist();
   await cache.relist();
-  assert.deepEqual(told.map(line), ["a up c:running:0"]);
+  assert.deepEqual(observations.map(line), ["a up c:running:0"]);
   assert.equal(calls(runtime, "ContainerStatus"), 1);
   runtime.end(container, 3);
   await cache.relist();
   await cache.relist();
-  assert.deepEqual(told.map(line), ["a up c:running:0", "a up c:exited:3"]);
+  assert.deepEqual(observations.map(line), ["a up c:running:0", "a up c:exited:3"]);
   assert.equal(calls(runtime, "ContainerStatus"), 2);
   assert.equal(cache.cached("a")?.containers[0]?.message, "bye");
 });
 
 test("an OOM kill is reported even if the runtime reports it a moment after the exit", async () => {
-  const { clock, runtime, told, run } = setUp();
+  const { clock, runtime, observations, run } = setUp();
   let reason = "Error";
   const slow: typeof runtime = {
     ...runtime,
@@ -83,7 +83,7 @@ test("an OOM kill is reported even if the runtime reports it a moment after the 
     clock,
     log: silentLog,
     dialect: dialects.orch,
-    onChange: (observed) => void told.push(observed),
+    onChange: (observed) => void observations.push(observed),
     readTerminationMessage: async () => "",
   });
   const { container } = await run("a");
@@ -97,7 +97,7 @@ test("an OOM kill is reported even if the runtime reports it a moment after the 
   reason = "never asked for";
   await cache.relist();
   assert.deepEqual(
-    told.slice(1).map(({ containers }) => containers[0]?.reason),
+    observations.slice(1).map(({ containers }) => containers[0]?.reason),
     ["Error", "OOMKilled"],
   );
 });
@@ -147,25 +147,25 @@ test("the newest container is the one with the highest attempt, even if the cloc
 });
 
 test("a removed pod is reported as empty, and dropped", async () => {
-  const { runtime, told, cache, run } = setUp();
+  const { runtime, observations, cache, run } = setUp();
   const { sandbox } = await run("a");
   await cache.relist();
   await runtime.stopPodSandbox(sandbox);
   await runtime.removePodSandbox(sandbox);
   await cache.relist();
-  assert.deepEqual(told.map(line), ["a up c:running:0", "a  "]);
+  assert.deepEqual(observations.map(line), ["a up c:running:0", "a  "]);
   assert.equal(cache.cached("a"), undefined);
 });
 
 test("a pod that cannot be inspected does not affect others, is not considered absent, and is inspected again", async () => {
-  const { runtime, told, cache, run } = setUp();
+  const { runtime, observations, cache, run } = setUp();
   await run("a");
   await run("b");
   const pod = { uid: "a", name: "name-a", namespace: "n" };
   const broken = new GrpcError("UNKNOWN", "the shim is gone");
   runtime.faults.fail("ContainerStatus", broken);
   await cache.relist();
-  assert.deepEqual(told.map(line), ["b up c:running:0"]);
+  assert.deepEqual(observations.map(line), ["b up c:running:0"]);
   assert.deepEqual([cache.has("a"), cache.cached("a")], [true, undefined]);
   runtime.faults.fail("ContainerStatus", broken);
   await assert.rejects(cache.fresh(pod), broken);
@@ -174,7 +174,7 @@ test("a pod that cannot be inspected does not affect others, is not considered a
 });
 
 test("a pod that could not be inspected is reported once it can be", async () => {
-  const { runtime, told, cache, run } = setUp();
+  const { runtime, observations, cache, run } = setUp();
   const { container } = await run("a");
   await cache.relist();
   runtime.end(container, 1);
@@ -182,7 +182,7 @@ test("a pod that could not be inspected is reported once it can be", async () =>
   await cache.relist();
   assert.equal(line(cache.cached("a")!), "a up c:running:0");
   await cache.relist();
-  assert.deepEqual(told.map(line), ["a up c:running:0", "a up c:exited:1"]);
+  assert.deepEqual(observations.map(line), ["a up c:running:0", "a up c:exited:1"]);
 });
 
 test("the cache is listed after the first successful relist, and not before", async () => {
@@ -200,25 +200,25 @@ test("a runtime that has not been listed for three minutes is a problem of the n
   const { clock, cache } = setUp();
   await cache.relist();
   await clock.advance(180_000);
-  assert.deepEqual(cache.troubles(), []);
+  assert.deepEqual(cache.problems(), []);
   await clock.advance(5000);
-  assert.deepEqual(cache.troubles(), [
+  assert.deepEqual(cache.problems(), [
     "PLEG is not healthy: pleg was last seen active 3m5s ago; threshold is 3m0s",
   ]);
   await cache.relist();
-  assert.deepEqual(cache.troubles(), []);
+  assert.deepEqual(cache.problems(), []);
 });
 
 test("containers without the agent's labels are ignored", async () => {
-  const { told, cache, run } = setUp();
+  const { observations, cache, run } = setUp();
   await run("x", { other: "label" });
   await cache.relist();
-  assert.deepEqual(told, []);
+  assert.deepEqual(observations, []);
   assert.deepEqual([...cache.pods()], []);
 });
 
 test("a refresh of one pod is current, and an earlier list does not overwrite it", async () => {
-  const { runtime, told, cache, run } = setUp();
+  const { runtime, observations, cache, run } = setUp();
   const { container } = await run("a");
   await cache.relist();
   const open = runtime.faults.hold("ListContainers");
@@ -229,11 +229,11 @@ test("a refresh of one pod is current, and an earlier list does not overwrite it
   await slow;
   assert.equal(line(seen), "a up c:exited:1");
   assert.equal(line(cache.cached("a")!), "a up c:exited:1");
-  assert.ok(told.length >= 1);
+  assert.ok(observations.length >= 1);
 });
 
 test("a list that began before a pod was removed does not restore it", async () => {
-  const { runtime, told, cache, run } = setUp();
+  const { runtime, observations, cache, run } = setUp();
   const { sandbox } = await run("a");
   const open = runtime.faults.hold("PodSandboxStatus");
   const slow = cache.relist();
@@ -243,12 +243,12 @@ test("a list that began before a pod was removed does not restore it", async () 
   await cache.refresh({ uid: "a", name: "name-a", namespace: "n" });
   open();
   await slow;
-  assert.deepEqual(told, []);
+  assert.deepEqual(observations, []);
   assert.equal(cache.cached("a"), undefined);
 });
 
 test("only changed parts are inspected, and relists find the rest", async () => {
-  const { runtime, told, cache, run } = setUp();
+  const { runtime, observations, cache, run } = setUp();
   const pod = { uid: "a", name: "name-a", namespace: "n" };
   const { sandbox, container } = await run("a");
   assert.equal(line(await cache.refreshParts(pod, { sandboxes: [{ id: sandbox }] })), "a up ");
@@ -258,11 +258,11 @@ test("only changed parts are inspected, and relists find the rest", async () => 
   );
   assert.deepEqual([calls(runtime, "ListContainers"), calls(runtime, "ListPodSandbox")], [0, 0]);
   await cache.relist();
-  assert.deepEqual(told, [], "the state has not changed");
+  assert.deepEqual(observations, [], "the state has not changed");
   runtime.end(container, 4);
   await cache.relist();
-  assert.deepEqual(told.map(line), ["a up c:exited:4"]);
-  const asked = calls(runtime, "ContainerStatus");
+  assert.deepEqual(observations.map(line), ["a up c:exited:4"]);
+  const inspections = calls(runtime, "ContainerStatus");
   assert.equal(
     line(
       await cache.refreshParts(pod, {
@@ -274,12 +274,12 @@ test("only changed parts are inspected, and relists find the rest", async () => 
   );
   assert.deepEqual(
     [calls(runtime, "ContainerStatus"), calls(runtime, "PodSandboxStatus")],
-    [asked, 1],
+    [inspections, 1],
     "an exited container is not inspected again",
   );
   await runtime.stopPodSandbox(sandbox);
   await cache.relist();
-  assert.equal(told.length, 1, "the list agrees with the confirmed stop");
+  assert.equal(observations.length, 1, "the list agrees with the confirmed stop");
 });
 
 test("a part that no longer exists when inspected is removed from the pod", async () => {
@@ -298,7 +298,7 @@ test("a part that no longer exists when inspected is removed from the pod", asyn
 });
 
 test("a newly created container is inspected when it is started, or after a while", async () => {
-  const { clock, runtime, told, cache } = setUp();
+  const { clock, runtime, observations, cache } = setUp();
   const config = { metadata: { name: "a", uid: "a", namespace: "n" }, labels: labelsOf("a"), linux: {} };
   const sandbox = await runtime.runPodSandbox(config);
   await runtime.createContainer(
@@ -311,10 +311,10 @@ test("a newly created container is inspected when it is started, or after a whil
     config,
   );
   await cache.relist();
-  assert.deepEqual(told.map(line), ["a up "]);
+  assert.deepEqual(observations.map(line), ["a up "]);
   await clock.advance(2000);
   await cache.relist();
-  assert.deepEqual(told.map(line), ["a up ", "a up c:created:0"]);
+  assert.deepEqual(observations.map(line), ["a up ", "a up c:created:0"]);
 });
 
 test("an inspection of a part does not overwrite a later refresh of the pod", async () => {
@@ -331,29 +331,29 @@ test("an inspection of a part does not overwrite a later refresh of the pod", as
 });
 
 test("a runtime that is down is relisted until it responds", async () => {
-  const { clock, runtime, told, cache, run } = setUp();
+  const { clock, runtime, observations, cache, run } = setUp();
   await run("a");
   runtime.faults.setDown(true);
   const stop = new AbortController();
   const following = cache.follow(stop.signal);
   await clock.advance(3000);
-  assert.deepEqual(told, []);
+  assert.deepEqual(observations, []);
   runtime.faults.setDown(false);
   for (let i = 0; i < 5; i++) await clock.advance(1000);
-  assert.deepEqual(told.map(line), ["a up c:running:0"]);
+  assert.deepEqual(observations.map(line), ["a up c:running:0"]);
   assert.equal(cache.lastRelistAt() > 1_003_000, true);
   stop.abort();
   await following;
 });
 
 test("runtime events are handled immediately", async () => {
-  const { clock, told, cache, run } = setUp(true);
+  const { clock, observations, cache, run } = setUp(true);
   const stop = new AbortController();
   const following = cache.follow(stop.signal);
   await new Promise((resolve) => setImmediate(resolve));
   await run("a");
   for (let i = 0; i < 50; i++) await new Promise((resolve) => setImmediate(resolve));
-  assert.equal(told.map(line).at(-1), "a up c:running:0");
+  assert.equal(observations.map(line).at(-1), "a up c:running:0");
   assert.equal(clock.now(), 1_000_000);
   stop.abort();
   await following;

@@ -51,9 +51,7 @@ export interface PodCache {
   has(uid: string): boolean;
   /** Resolves after the first complete relist. Before that, a pod that is not cached may still exist. */
   readonly listed: Promise<void>;
-  /** Returns all observed pods. */
   pods(): IterableIterator<ObservedPod>;
-  /** Inspects one pod now. */
   refresh(pod: PodName, signal?: AbortSignal): Promise<ObservedPod>;
   /** Inspects the given parts of a pod now; the others keep their last observed state. */
   refreshParts(pod: PodName, parts: PodParts, signal?: AbortSignal): Promise<ObservedPod>;
@@ -65,7 +63,7 @@ export interface PodCache {
   follow(signal: AbortSignal): Promise<void>;
   lastRelistAt(): number;
   /** Returns the kubelet's PLEG health message if the runtime has not been listed for too long. */
-  troubles(): readonly string[];
+  problems(): readonly string[];
 }
 
 export interface PodCacheOptions {
@@ -95,8 +93,8 @@ interface CachedPod {
   observed: ObservedPod;
   /** The state of each part as listed. */
   states: ReadonlyMap<string, number>;
-  /** Sequence number of the inspection; an older inspection never replaces a newer one. */
-  look: number;
+  /** Position in the order of inspections; an older inspection never replaces a newer one. */
+  order: number;
 }
 
 /** An inspected part with its state at that time. */
@@ -104,7 +102,7 @@ interface Inspected<T> {
   readonly state: number;
   readonly observed: T;
   /** Its status may not be final yet; the next relist inspects it again. */
-  readonly early?: boolean;
+  readonly provisional?: boolean;
 }
 
 interface Lists {
@@ -112,9 +110,9 @@ interface Lists {
   readonly containers: readonly Container[];
 }
 
-const makingMilliseconds = 2000;
-const killed = 137;
-const secondThoughtsMilliseconds = 1000;
+const creationMilliseconds = 2000;
+const sigkillExitCode = 137;
+const oomReportMilliseconds = 1000;
 
 export function podCache(options: PodCacheOptions): PodCache {
   const {
@@ -131,18 +129,18 @@ export function podCache(options: PodCacheOptions): PodCache {
   } = options;
   const names = runtimeLabelNames(dialect);
   const owns = options.owns ?? (({ [names.podUid]: uid }) => uid !== undefined);
-  const held = new Map<string, CachedPod>();
+  const cachedPods = new Map<string, CachedPod>();
   /** Removed pods, with the inspection that found this: a list that began earlier still contains them. */
   const deletedAt = new Map<string, number>();
   /** Pods that the runtime has but that could not be inspected: their cached state may be out of date. */
   const uninspected = new Set<string>();
-  const { promise: listed, resolve: haveListed } = Promise.withResolvers<void>();
+  const { promise: listed, resolve: resolveListed } = Promise.withResolvers<void>();
   const containers = new Map<string, Inspected<ObservedContainer>>();
   const sandboxes = new Map<string, Inspected<ObservedSandbox>>();
   const pace = relistPace(clock, periodMilliseconds, options.byEvents === true);
-  let looks = 0;
+  let lastOrder = 0;
   let relistedAt = clock.now();
-  let begunAt = relistedAt;
+  let relistStartedAt = relistedAt;
   let failing = false;
 
   async function inspectContainer(
@@ -150,24 +148,25 @@ export function podCache(options: PodCacheOptions): PodCache {
     sandboxId: string,
     signal?: AbortSignal,
   ): Promise<Inspected<ObservedContainer> | undefined> {
-    const report = await gone(runtime.containerStatus(id, signal));
+    const report = await unlessNotFound(runtime.containerStatus(id, signal));
     if (!report) return undefined;
     const { status } = report;
-    const said =
+    const terminationText =
       status.state !== containerState.exited
         ? ""
         : await readTerminationMessage(status, readRuntimeLabels(status.annotations, dialect));
     const found = {
       state: status.state,
-      observed: observedContainer(status, sandboxId, said, dialect),
-      early: mayBeOutOfMemory(status, clock.now()),
+      observed: observedContainer(status, sandboxId, terminationText, dialect),
+      provisional: mayBecomeOomKilled(status, clock.now()),
     };
     containers.set(id, found);
     return found;
   }
-  const isEarly = ({ id }: { readonly id: string }): boolean => containers.get(id)?.early === true;
+  const isProvisional = ({ id }: { readonly id: string }): boolean =>
+    containers.get(id)?.provisional === true;
   /** Returns the cached state of an exited container, which no longer changes. */
-  const ended = (id: string): Inspected<ObservedContainer> | undefined => {
+  const exitedContainer = (id: string): Inspected<ObservedContainer> | undefined => {
     const known = containers.get(id);
     return known?.state === containerState.exited ? known : undefined;
   };
@@ -175,7 +174,7 @@ export function podCache(options: PodCacheOptions): PodCache {
     id: string,
     signal?: AbortSignal,
   ): Promise<Inspected<ObservedSandbox> | undefined> {
-    const report = await gone(runtime.podSandboxStatus(id, signal));
+    const report = await unlessNotFound(runtime.podSandboxStatus(id, signal));
     if (!report) return undefined;
     const found = { state: report.status.state, observed: observedSandbox(report.status) };
     sandboxes.set(id, found);
@@ -186,8 +185,9 @@ export function podCache(options: PodCacheOptions): PodCache {
     signal?: AbortSignal,
   ): Promise<ObservedContainer | undefined> {
     const known = containers.get(id);
-    return (known?.state === state && !known.early ? known : await inspectContainer(id, podSandboxId, signal))
-      ?.observed;
+    return (
+      known?.state === state && !known.provisional ? known : await inspectContainer(id, podSandboxId, signal)
+    )?.observed;
   }
   async function sandboxOf(
     { id, state }: PodSandbox,
@@ -198,8 +198,14 @@ export function podCache(options: PodCacheOptions): PodCache {
   }
 
   /** Inspects the listed parts of a pod and caches the result, unless a later inspection finished first. */
-  async function keep(pod: PodName, lists: Lists, look: number, signal?: AbortSignal): Promise<ObservedPod> {
-    const isOverdue = (): boolean => (held.get(pod.uid)?.look ?? 0) > look || isDeletedSince(pod, look);
+  async function inspectListed(
+    pod: PodName,
+    lists: Lists,
+    order: number,
+    signal?: AbortSignal,
+  ): Promise<ObservedPod> {
+    const isOutdated = (): boolean =>
+      (cachedPods.get(pod.uid)?.order ?? 0) > order || isDeletedSince(pod, order);
     let found: ObservedPod;
     try {
       found = {
@@ -208,21 +214,21 @@ export function podCache(options: PodCacheOptions): PodCache {
         containers: newestFirst(await Promise.all(lists.containers.map((one) => containerOf(one, signal)))),
       };
     } catch (error) {
-      if (!isOverdue()) uninspected.add(pod.uid);
+      if (!isOutdated()) uninspected.add(pod.uid);
       throw error;
     }
-    const before = held.get(pod.uid);
-    if (isOverdue()) return before?.observed ?? nothingObserved(pod);
+    const before = cachedPods.get(pod.uid);
+    if (isOutdated()) return before?.observed ?? nothingObserved(pod);
     uninspected.delete(pod.uid);
-    forgetDetails(before?.observed, found);
+    dropRemovedParts(before?.observed, found);
     if (lists.sandboxes.length === 0 && lists.containers.length === 0) {
-      held.delete(pod.uid);
-      deletedAt.set(pod.uid, look);
-    } else held.set(pod.uid, { observed: found, states: statesOf(lists), look });
+      cachedPods.delete(pod.uid);
+      deletedAt.set(pod.uid, order);
+    } else cachedPods.set(pod.uid, { observed: found, states: statesOf(lists), order });
     return found;
   }
-  const isDeletedSince = ({ uid }: PodName, look: number): boolean => (deletedAt.get(uid) ?? 0) > look;
-  function forgetDetails(before: ObservedPod | undefined, now: ObservedPod): void {
+  const isDeletedSince = ({ uid }: PodName, order: number): boolean => (deletedAt.get(uid) ?? 0) > order;
+  function dropRemovedParts(before: ObservedPod | undefined, now: ObservedPod): void {
     for (const { id } of before?.containers ?? [])
       if (!now.containers.some((container) => container.id === id)) containers.delete(id);
     for (const { id } of before?.sandboxes ?? [])
@@ -230,25 +236,25 @@ export function podCache(options: PodCacheOptions): PodCache {
   }
 
   async function refresh(pod: PodName, signal?: AbortSignal): Promise<ObservedPod> {
-    const look = ++looks;
+    const order = ++lastOrder;
     const labelSelector = { [names.podUid]: pod.uid };
     const [ofSandboxes, ofContainers] = await Promise.all([
       runtime.listPodSandboxes({ labelSelector }, signal),
       runtime.listContainers({ labelSelector }, signal),
     ]);
-    return keep(
+    return inspectListed(
       { uid: pod.uid, name: pod.name, namespace: pod.namespace },
       {
         sandboxes: ofSandboxes.filter(({ labels }) => owns(labels)),
         containers: ofContainers.filter(({ labels }) => owns(labels)),
       },
-      look,
+      order,
       signal,
     );
   }
 
   async function refreshParts(pod: PodName, parts: PodParts, signal?: AbortSignal): Promise<ObservedPod> {
-    const started = ++looks;
+    const started = ++lastOrder;
     const [ofSandboxes, ofContainers] = await Promise.all([
       Promise.all(
         (parts.sandboxes ?? []).map(async ({ id }) => ({ id, found: await inspectSandbox(id, signal) })),
@@ -256,7 +262,7 @@ export function podCache(options: PodCacheOptions): PodCache {
       Promise.all(
         (parts.containers ?? []).map(async ({ id, sandboxId }) => ({
           id,
-          found: ended(id) ?? (await inspectContainer(id, sandboxId, signal)),
+          found: exitedContainer(id) ?? (await inspectContainer(id, sandboxId, signal)),
         })),
       ),
     ]);
@@ -267,9 +273,9 @@ export function podCache(options: PodCacheOptions): PodCache {
       sandboxes.set(id, found);
       ofSandboxes.push({ id, found });
     }
-    const before = held.get(pod.uid);
+    const before = cachedPods.get(pod.uid);
     // An inspection that began later is at least as recent.
-    if (before && before.look > started) return before.observed;
+    if (before && before.order > started) return before.observed;
     const states = new Map(before?.states);
     for (const { id, found } of ofSandboxes) put(states, `s${id}`, found?.state);
     for (const { id, found } of ofContainers) put(states, `c${id}`, found?.state);
@@ -280,30 +286,30 @@ export function podCache(options: PodCacheOptions): PodCache {
       sandboxes: newestFirst(replaced(before?.observed.sandboxes ?? [], ofSandboxes)),
       containers: newestFirst(replaced(before?.observed.containers ?? [], ofContainers)),
     };
-    forgetDetails(before?.observed, observed);
-    if (states.size === 0) held.delete(pod.uid);
-    else held.set(pod.uid, { observed, states, look: started });
+    dropRemovedParts(before?.observed, observed);
+    if (states.size === 0) cachedPods.delete(pod.uid);
+    else cachedPods.set(pod.uid, { observed, states, order: started });
     return observed;
   }
 
   function forget({ uid }: PodName): void {
-    const before = held.get(uid);
-    if (before) forgetDetails(before.observed, nothingObserved(before.observed));
-    held.delete(uid);
+    const before = cachedPods.get(uid);
+    if (before) dropRemovedParts(before.observed, nothingObserved(before.observed));
+    cachedPods.delete(uid);
     uninspected.delete(uid);
-    deletedAt.set(uid, ++looks);
+    deletedAt.set(uid, ++lastOrder);
   }
 
   /** Reports whether a container was only just created: its worker is about to start and inspect it. */
-  const isBeingMade = ({ id, state, createdAt }: Container): boolean =>
+  const isBeingCreated = ({ id, state, createdAt }: Container): boolean =>
     state === containerState.created &&
     !containers.has(id) &&
-    clock.now() - (millisecondsOf(createdAt) ?? 0) < makingMilliseconds;
+    clock.now() - (millisecondsOf(createdAt) ?? 0) < creationMilliseconds;
 
   async function relist(): Promise<void> {
-    const look = ++looks;
-    const interval = clock.now() - begunAt;
-    begunAt = clock.now();
+    const order = ++lastOrder;
+    const interval = clock.now() - relistStartedAt;
+    relistStartedAt = clock.now();
     const [ofSandboxes, ofContainers] = await Promise.all([
       runtime.listPodSandboxes(),
       runtime.listContainers(),
@@ -330,16 +336,16 @@ export function podCache(options: PodCacheOptions): PodCache {
     };
     for (const sandbox of ofSandboxes) groupOf(sandbox.labels)?.sandboxes.push(sandbox);
     for (const container of ofContainers)
-      if (!isBeingMade(container)) groupOf(container.labels)?.containers.push(container);
+      if (!isBeingCreated(container)) groupOf(container.labels)?.containers.push(container);
     for (const group of groups.values()) {
-      const before = held.get(group.pod.uid);
-      if (before && before.look > look) continue;
+      const before = cachedPods.get(group.pod.uid);
+      if (before && before.order > order) continue;
       const wasUninspected = uninspected.has(group.pod.uid);
       const same = before !== undefined && !wasUninspected && isSame(before.states, statesOf(group));
-      if (same && !group.containers.some(isEarly)) continue;
+      if (same && !group.containers.some(isProvisional)) continue;
       try {
-        const found = await keep(group.pod, group, look);
-        if (!isDeletedSince(group.pod, look) && !(same && reasonsOf(found) === reasonsOf(before.observed)))
+        const found = await inspectListed(group.pod, group, order);
+        if (!isDeletedSince(group.pod, order) && !(same && reasonsOf(found) === reasonsOf(before.observed)))
           onChange(found);
       } catch (error) {
         // A pod that cannot be inspected does not affect the others; the next relist retries.
@@ -352,17 +358,17 @@ export function podCache(options: PodCacheOptions): PodCache {
           });
       }
     }
-    haveListed();
+    resolveListed();
     for (const uid of uninspected) if (!groups.has(uid)) uninspected.delete(uid);
-    for (const [uid, { observed, look: lookedAt }] of held) {
-      if (groups.has(uid) || lookedAt > look) continue;
-      held.delete(uid);
-      forgetDetails(observed, nothingObserved(observed));
+    for (const [uid, { observed, order: cachedOrder }] of cachedPods) {
+      if (groups.has(uid) || cachedOrder > order) continue;
+      cachedPods.delete(uid);
+      dropRemovedParts(observed, nothingObserved(observed));
       onChange(nothingObserved(observed));
     }
-    for (const [uid, lookedAt] of deletedAt) if (lookedAt < look) deletedAt.delete(uid);
+    for (const [uid, deletedOrder] of deletedAt) if (deletedOrder < order) deletedAt.delete(uid);
     relistedAt = clock.now();
-    onRelist?.(relistedAt - begunAt, interval);
+    onRelist?.(relistedAt - relistStartedAt, interval);
   }
 
   async function follow(signal: AbortSignal): Promise<void> {
@@ -373,9 +379,9 @@ export function podCache(options: PodCacheOptions): PodCache {
         dialect,
         owns,
         retryMilliseconds: () => pace.retryMilliseconds(),
-        look: async (pod, until) => {
+        inspect: async (pod, until) => {
           const found = await refresh(pod, until);
-          if (found.containers.some(isEarly)) pace.within(secondThoughtsMilliseconds);
+          if (found.containers.some(isProvisional)) pace.relistWithin(oomReportMilliseconds);
           onChange(found);
         },
         onFollow: (isOpen) => {
@@ -403,25 +409,25 @@ export function podCache(options: PodCacheOptions): PodCache {
   }
 
   return {
-    cached: (uid) => held.get(uid)?.observed,
+    cached: (uid) => cachedPods.get(uid)?.observed,
     fresh: async (pod, signal) =>
       uninspected.has(pod.uid)
         ? await refresh(pod, signal)
-        : (held.get(pod.uid)?.observed ?? nothingObserved(pod)),
-    has: (uid) => held.has(uid) || uninspected.has(uid),
+        : (cachedPods.get(pod.uid)?.observed ?? nothingObserved(pod)),
+    has: (uid) => cachedPods.has(uid) || uninspected.has(uid),
     listed,
-    pods: () => [...held.values()].map(({ observed }) => observed).values(),
+    pods: () => [...cachedPods.values()].map(({ observed }) => observed).values(),
     refresh,
     refreshParts,
     forget,
     relist,
     follow,
     lastRelistAt: () => Math.min(clock.now(), relistedAt + pace.slackMilliseconds()),
-    troubles: () => {
-      const [silent, threshold] = [clock.now() - relistedAt, pace.thresholdMilliseconds()];
-      return silent > threshold
+    problems: () => {
+      const [elapsed, threshold] = [clock.now() - relistedAt, pace.thresholdMilliseconds()];
+      return elapsed > threshold
         ? [
-            `PLEG is not healthy: pleg was last seen active ${durationOfMillis(silent)} ago; threshold is ${durationOfMillis(threshold)}`,
+            `PLEG is not healthy: pleg was last seen active ${durationOfMillis(elapsed)} ago; threshold is ${durationOfMillis(threshold)}`,
           ]
         : [];
     },
@@ -429,16 +435,16 @@ export function podCache(options: PodCacheOptions): PodCache {
 }
 
 /** Reports whether an exit may turn out to be an OOM kill, which some runtimes learn a moment later. */
-const mayBeOutOfMemory = ({ state, exitCode, reason, finishedAt }: ContainerStatus, now: number): boolean =>
+const mayBecomeOomKilled = ({ state, exitCode, reason, finishedAt }: ContainerStatus, now: number): boolean =>
   state === containerState.exited &&
-  exitCode === killed &&
+  exitCode === sigkillExitCode &&
   reason !== "OOMKilled" &&
-  now - (millisecondsOf(finishedAt) ?? 0) < secondThoughtsMilliseconds;
+  now - (millisecondsOf(finishedAt) ?? 0) < oomReportMilliseconds;
 
 /** Resolves with undefined for a not-found error: a listed part may be removed before it is inspected. */
-async function gone<T>(asked: Promise<T>): Promise<T | undefined> {
+async function unlessNotFound<T>(call: Promise<T>): Promise<T | undefined> {
   try {
-    return await asked;
+    return await call;
   } catch (error) {
     if ((error as { code?: unknown }).code === "NOT_FOUND") return undefined;
     throw error;
@@ -450,26 +456,26 @@ const reasonsOf = ({ containers }: ObservedPod): string => containers.map(({ rea
 /**
  * Sorts by attempt, which only increases, because clocks may be set back; equal attempts by creation time.
  */
-const newestFirst = <T extends Numbered>(items: readonly (T | undefined)[]): T[] =>
+const newestFirst = <T extends WithAttempt>(items: readonly (T | undefined)[]): T[] =>
   items
     .filter((item) => item !== undefined)
-    .toSorted((a, b) => numberOf(b) - numberOf(a) || b.createdAt - a.createdAt);
+    .toSorted((a, b) => attemptOf(b) - attemptOf(a) || b.createdAt - a.createdAt);
 
-type Numbered = { readonly createdAt: number } & (
+type WithAttempt = { readonly createdAt: number } & (
   | { readonly attempt: number }
   | { readonly runtimeLabels: { readonly restartCount: number } }
 );
-const numberOf = (part: Numbered): number =>
+const attemptOf = (part: WithAttempt): number =>
   "attempt" in part ? part.attempt : part.runtimeLabels.restartCount;
 
 /** Replaces the inspected parts in a list and drops those that no longer exist. */
 function replaced<T extends { readonly id: string }>(
   items: readonly T[],
-  looked: readonly { readonly id: string; readonly found: Inspected<T> | undefined }[],
+  inspected: readonly { readonly id: string; readonly found: Inspected<T> | undefined }[],
 ): (T | undefined)[] {
   return [
-    ...items.filter(({ id }) => !looked.some((part) => part.id === id)),
-    ...looked.map(({ found }) => found?.observed),
+    ...items.filter(({ id }) => !inspected.some((part) => part.id === id)),
+    ...inspected.map(({ found }) => found?.observed),
   ];
 }
 

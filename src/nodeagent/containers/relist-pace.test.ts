@@ -10,7 +10,7 @@ import { relistPace } from "./relist-pace.ts";
 async function listsInAMinute(
   byEvents: boolean,
   stream: "open" | "unimplemented" | "broken",
-): Promise<{ lists: number; troubles: readonly string[]; lagMilliseconds: number }> {
+): Promise<{ lists: number; problems: readonly string[]; lagMilliseconds: number }> {
   const clock = virtualClock(1_000_000);
   const inner = fakeRuntime({ clock, events: stream !== "unimplemented" });
   let lists = 0;
@@ -41,7 +41,7 @@ async function listsInAMinute(
   const lagMilliseconds = clock.now() - cache.lastRelistAt();
   stop.abort();
   await following;
-  return { lists, troubles: cache.troubles(), lagMilliseconds };
+  return { lists, problems: cache.problems(), lagMilliseconds };
 }
 
 test("without the feature gate the runtime is listed every second, even if it sends events", async () => {
@@ -50,9 +50,9 @@ test("without the feature gate the runtime is listed every second, even if it se
 });
 
 test("with the feature gate events replace lists, and a late list is not a problem", async () => {
-  const { lists, troubles, lagMilliseconds } = await listsInAMinute(true, "open");
+  const { lists, problems, lagMilliseconds } = await listsInAMinute(true, "open");
   assert.equal(lists, 1);
-  assert.deepEqual([troubles, lagMilliseconds], [[], 0]);
+  assert.deepEqual([problems, lagMilliseconds], [[], 0]);
 });
 
 for (const stream of ["unimplemented", "broken"] as const)

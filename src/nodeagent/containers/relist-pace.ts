@@ -16,36 +16,36 @@ export interface RelistPace {
   /** The runtime does not support events. */
   streamEnded(): void;
   /** Schedules the next relist within this time. */
-  within(milliseconds: number): void;
+  relistWithin(milliseconds: number): void;
 }
 
-const rare = { period: 300_000, threshold: 600_000, retry: 200 };
-const often = { threshold: 180_000 };
-const mostFailures = 5;
+const evented = { period: 300_000, threshold: 600_000, retry: 200 };
+const generic = { threshold: 180_000 };
+const maxFailures = 5;
 
 export function relistPace(clock: Clock, periodMilliseconds: number, byEvents: boolean): RelistPace {
-  let isRare = byEvents;
+  let isEvented = byEvents;
   let failures = 0;
   /**
    * Time of a requested relist. Survives the current relist: a request during a relist needs another one
    * after it.
    */
-  let wantedAt = Infinity;
+  let requestedAt = Infinity;
   let wake = (): void => undefined;
-  const within = (milliseconds: number): void => {
-    wantedAt = Math.min(wantedAt, clock.now() + milliseconds);
+  const scheduleWithin = (milliseconds: number): void => {
+    requestedAt = Math.min(requestedAt, clock.now() + milliseconds);
     wake();
   };
   const streamEnded = (): void => {
-    if (!isRare) return;
-    isRare = false;
-    within(0);
+    if (!isEvented) return;
+    isEvented = false;
+    scheduleWithin(0);
   };
   return {
     wait: async (signal) => {
-      const latest = clock.now() + (isRare ? rare.period : periodMilliseconds);
+      const latest = clock.now() + (isEvented ? evented.period : periodMilliseconds);
       for (;;) {
-        const left = Math.min(latest, wantedAt) - clock.now();
+        const left = Math.min(latest, requestedAt) - clock.now();
         if (signal.aborted || left <= 0) break;
         const woken = Promise.withResolvers<void>();
         wake = () => woken.resolve();
@@ -55,18 +55,18 @@ export function relistPace(clock: Clock, periodMilliseconds: number, byEvents: b
         signal.removeEventListener("abort", wake);
         cancel();
       }
-      wantedAt = Infinity;
+      requestedAt = Infinity;
     },
-    thresholdMilliseconds: () => (isRare ? rare.threshold : often.threshold),
-    slackMilliseconds: () => (isRare ? rare.period - periodMilliseconds : 0),
-    retryMilliseconds: () => (isRare ? rare.retry : 5 * periodMilliseconds),
+    thresholdMilliseconds: () => (isEvented ? evented.threshold : generic.threshold),
+    slackMilliseconds: () => (isEvented ? evented.period - periodMilliseconds : 0),
+    retryMilliseconds: () => (isEvented ? evented.retry : 5 * periodMilliseconds),
     streamFailed: () => {
-      if (!isRare) return;
+      if (!isEvented) return;
       failures += 1;
-      if (failures >= mostFailures) streamEnded();
-      else within(0);
+      if (failures >= maxFailures) streamEnded();
+      else scheduleWithin(0);
     },
     streamEnded,
-    within,
+    relistWithin: scheduleWithin,
   };
 }

@@ -11,7 +11,7 @@ const names = runtimeLabelNames(dialects.orch);
 test("each event has its pod inspected; failures are counted, and later events are still handled", async () => {
   const clock = virtualClock(1_000_000);
   const runtime = fakeRuntime({ clock, images: ["busybox:1"], events: true });
-  const looked: string[] = [];
+  const inspected: string[] = [];
   const latencies: number[] = [];
   let [discarded, opened, broken] = [0, 0, 0];
   const stop = new AbortController();
@@ -29,8 +29,8 @@ test("each event has its pod inspected; failures are counted, and later events a
       dialect: dialects.orch,
       owns: () => true,
       retryMilliseconds: () => 5000,
-      look: async ({ uid }) => {
-        looked.push(uid);
+      inspect: async ({ uid }) => {
+        inspected.push(uid);
         if (uid === "bad") throw new Error("the shim is gone");
       },
       onFollow: (isOpen) => void (isOpen ? opened++ : broken++),
@@ -50,8 +50,8 @@ test("each event has its pod inspected; failures are counted, and later events a
   }
   stop.abort();
   await following;
-  const bad = looked.filter((uid) => uid === "bad").length;
-  assert.ok(bad > 0 && looked.at(-1) === "good", looked.join());
+  const bad = inspected.filter((uid) => uid === "bad").length;
+  assert.ok(bad > 0 && inspected.at(-1) === "good", inspected.join());
   assert.deepEqual({ discarded, opened, broken }, { discarded: bad, opened: 1, broken: 0 });
-  assert.ok(latencies.length === looked.length && latencies[0] === 250, latencies.join());
+  assert.ok(latencies.length === inspected.length && latencies[0] === 250, latencies.join());
 });

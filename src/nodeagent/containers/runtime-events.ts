@@ -13,7 +13,7 @@ export interface RuntimeEventsOptions {
   readonly owns: Owns;
   readonly retryMilliseconds: () => number;
   /** Inspects the pod of an event. */
-  readonly look: (pod: PodName, signal: AbortSignal) => Promise<void>;
+  readonly inspect: (pod: PodName, signal: AbortSignal) => Promise<void>;
   /** Called with true when the stream delivers its first event, with false when it fails. */
   readonly onFollow?: ((isOpen: boolean) => void) | undefined;
   /** Called with the latency of each event. */
@@ -36,7 +36,7 @@ export async function followRuntimeEvents(options: RuntimeEventsOptions, signal:
         const uid = labels[names.podUid];
         if (uid === undefined || !owns(labels)) continue;
         const pod = { uid, name: labels[names.podName] ?? "", namespace: labels[names.podNamespace] ?? "" };
-        await options.look(pod, signal).catch(() => !signal.aborted && options.onDiscard?.());
+        await options.inspect(pod, signal).catch(() => !signal.aborted && options.onDiscard?.());
       }
     } catch (error) {
       if ((error as { code?: unknown }).code === "UNIMPLEMENTED") return;

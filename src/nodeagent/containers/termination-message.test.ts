@@ -12,8 +12,8 @@ const logs: [name: string, text: string, said: string][] = [
   ["malformed lines", "garbage\nt stdout F ok\n", "ok\n"],
   ["nothing", "", ""],
 ];
-for (const [name, text, said] of logs)
-  test(`the end of a log with ${name}`, () => assert.equal(fromLog(text), said));
+for (const [name, text, message] of logs)
+  test(`the end of a log with ${name}`, () => assert.equal(fromLog(text), message));
 test("only the last lines and bytes of a log are used", () => {
   const text = Array.from({ length: 200 }, (_, i) => `t stdout F line ${i}\n`).join("");
   assert.equal(fromLog(text).split("\n").length, 81);
@@ -41,7 +41,7 @@ const cases: [name: string, file: string, policy: string, exitCode: number, said
     `${"x".repeat(4093)}end`,
   ],
 ];
-for (const [name, file, policy, exitCode, said] of cases) {
+for (const [name, file, policy, exitCode, message] of cases) {
   test(`a container's termination message is ${name}`, async () => {
     const folder = mkdtempSync(join(tmpdir(), "orch-words-"));
     try {
@@ -59,7 +59,7 @@ for (const [name, file, policy, exitCode, said] of cases) {
           terminationMessagePath: "/dev/x",
           terminationMessagePolicy: policy,
         }),
-        said,
+        message,
       );
     } finally {
       rmSync(folder, { recursive: true });

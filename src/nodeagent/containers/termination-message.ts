@@ -4,11 +4,11 @@ import { open, stat } from "node:fs/promises";
 import type { ContainerStatus } from "#cri";
 import type { RuntimeLabels } from "./runtime-labels.ts";
 
-const longestMessage = 4096;
-const longestFromLog = 2048;
-const mostLines = 80;
+const maxMessageBytes = 4096;
+const maxLogBytes = 2048;
+const maxLogLines = 80;
 /** Bytes of the log that are read to find its last lines; longer lines lose their start. */
-const logTail = 64 * 1024;
+const logTailBytes = 64 * 1024;
 
 export async function terminationMessage(
   status: ContainerStatus,
@@ -20,14 +20,14 @@ export async function terminationMessage(
       ? undefined
       : status.mounts.find(({ containerPath }) => containerPath === path || containerPath === `/${path}`)
           ?.hostPath;
-  const said = file === undefined ? "" : await tailOf(file, longestMessage);
+  const message = file === undefined ? "" : await tailOf(file, maxMessageBytes);
   if (
-    said !== "" ||
+    message !== "" ||
     runtimeLabels.terminationMessagePolicy !== "FallbackToLogsOnError" ||
     status.exitCode === 0
   )
-    return said;
-  return fromLog(await tailOf(status.logPath, logTail));
+    return message;
+  return fromLog(await tailOf(status.logPath, logTailBytes));
 }
 
 /** Returns the end of a file; empty if it cannot be read. */
@@ -54,11 +54,11 @@ async function tailOf(path: string, bytes: number): Promise<string> {
  * line.
  */
 export function fromLog(text: string): string {
-  const lines = text.split("\n").slice(-(mostLines + 1));
-  const said = lines
+  const lines = text.split("\n").slice(-(maxLogLines + 1));
+  const message = lines
     .map((line) => /^\S+ (?:stdout|stderr) ([FP])\S* (.*)$/.exec(line))
     .map((found) => (found ? found[2]! + (found[1] === "F" ? "\n" : "") : ""))
     .join("");
-  const bytes = Buffer.from(said);
-  return bytes.subarray(Math.max(0, bytes.length - longestFromLog)).toString();
+  const bytes = Buffer.from(message);
+  return bytes.subarray(Math.max(0, bytes.length - maxLogBytes)).toString();
 }

@@ -5,7 +5,7 @@ import { credentialProviders } from "./credential-providers.ts";
 import { credentialsFor } from "./keyring.ts";
 
 const apiVersion = "credentialprovider.example/v1";
-const answer = (more: object = {}): string =>
+const response = (more: object = {}): string =>
   JSON.stringify({
     apiVersion,
     kind: "CredentialProviderResponse",
@@ -14,7 +14,7 @@ const answer = (more: object = {}): string =>
     ...more,
   });
 
-function asked(respond: () => string, defaultCacheMilliseconds = 60_000) {
+function setUp(respond: () => string, defaultCacheMilliseconds = 60_000) {
   const clock = virtualClock();
   const inputs: string[] = [];
   const it = credentialProviders({
@@ -34,13 +34,13 @@ function asked(respond: () => string, defaultCacheMilliseconds = 60_000) {
     ],
   });
   const signal = new AbortController().signal;
-  return { clock, inputs, ask: async (image: string) => (await it.credentials(image, signal))[0]!.length };
+  return { clock, inputs, lookUp: async (image: string) => (await it.credentials(image, signal))[0]!.length };
 }
 
 test("a provider gets one line of JSON, and is run only for images that it matches", async () => {
-  const { ask, inputs } = asked(answer);
-  assert.equal(await ask("other.test/a"), 0);
-  assert.equal(await ask("r.example/a"), 1);
+  const { lookUp, inputs } = setUp(response);
+  assert.equal(await lookUp("other.test/a"), 0);
+  assert.equal(await lookUp("r.example/a"), 1);
   assert.deepEqual(inputs, [
     `{"kind":"CredentialProviderRequest","apiVersion":"${apiVersion}","image":"r.example/a"}\n`,
   ]);
@@ -58,33 +58,33 @@ const kept: [name: string, more: object, defaultMilliseconds: number, asks: numb
 ];
 for (const [name, more, defaultMilliseconds, asks] of kept)
   test(`a response is cached ${name}`, async () => {
-    const { ask, inputs } = asked(() => answer(more), defaultMilliseconds);
-    await ask("r.example/a");
-    await ask("r.example/a");
+    const { lookUp, inputs } = setUp(() => response(more), defaultMilliseconds);
+    await lookUp("r.example/a");
+    await lookUp("r.example/a");
     assert.equal(inputs.length, asks);
   });
 
 test("a provider is run again when its cached response has expired", async () => {
-  const { ask, inputs, clock } = asked(() => answer({ cacheDuration: "5s" }));
-  await ask("r.example/a");
+  const { lookUp, inputs, clock } = setUp(() => response({ cacheDuration: "5s" }));
+  await lookUp("r.example/a");
   await clock.advance(5000);
-  await ask("r.example/a");
+  await lookUp("r.example/a");
   assert.equal(inputs.length, 2);
 });
 
 const useless: [name: string, output: string][] = [
-  ["of another version", answer({ apiVersion: "v2" })],
-  ["of another kind", answer({ kind: "CredentialProviderRequest" })],
+  ["of another version", response({ apiVersion: "v2" })],
+  ["of another kind", response({ kind: "CredentialProviderRequest" })],
   ["that is not JSON", "kind: x"],
-  ["with a duration that is a number", answer({ cacheDuration: 5 })],
-  ["with a list of credentials", answer({ auth: [] })],
-  ["without a key type", answer({ cacheKeyType: undefined })],
+  ["with a duration that is a number", response({ cacheDuration: 5 })],
+  ["with a list of credentials", response({ auth: [] })],
+  ["without a key type", response({ cacheKeyType: undefined })],
 ];
 for (const [name, output] of useless)
   test(`a response ${name} yields no credentials and is not cached`, async () => {
-    const { ask, inputs } = asked(() => output);
-    assert.equal(await ask("r.example/a"), 0);
-    await ask("r.example/a");
+    const { lookUp, inputs } = setUp(() => output);
+    assert.equal(await lookUp("r.example/a"), 0);
+    await lookUp("r.example/a");
     assert.equal(inputs.length, 2);
   });
 
@@ -107,7 +107,7 @@ test("providers are run in the order of their names, and only failing programs c
   const it = credentialProviders({
     clock: virtualClock(),
     log: silentLog,
-    providers: [provider("b", "no JSON"), provider("c", undefined), provider("a", answer())],
+    providers: [provider("b", "no JSON"), provider("c", undefined), provider("a", response())],
     onRun: (name, _, isGood) => void runs.push(`${name} ${isGood}`),
   });
   const sets = await it.credentials("r.example/a", new AbortController().signal);

@@ -31,54 +31,57 @@ export interface CredentialProviders {
   credentials(image: string, signal: AbortSignal): Promise<readonly RegistryAuths[]>;
 }
 
-interface Kept {
+interface CachedResponse {
   readonly auths: RegistryAuths;
   readonly until: number;
 }
 
-const mostKept = 1000;
+const maxCachedResponses = 1000;
 
 export function credentialProviders(options: CredentialProvidersOptions): CredentialProviders {
-  const asked = options.providers
+  const lookups = options.providers
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
-    .map((provider) => cached(provider, options));
+    .map((provider) => cachedLookup(provider, options));
   return {
     credentials: async (image, signal) => {
       const sets: RegistryAuths[] = [];
-      for (const ask of asked) sets.push(await ask(image, signal));
+      for (const lookUp of lookups) sets.push(await lookUp(image, signal));
       return sets;
     },
   };
 }
 
-type Ask = (image: string, signal: AbortSignal) => Promise<RegistryAuths>;
+type CredentialLookup = (image: string, signal: AbortSignal) => Promise<RegistryAuths>;
 
-function cached(provider: CredentialProvider, { clock, log, onRun }: CredentialProvidersOptions): Ask {
-  const kept = new LRUCache<string, Kept>({ max: mostKept });
+function cachedLookup(
+  provider: CredentialProvider,
+  { clock, log, onRun }: CredentialProvidersOptions,
+): CredentialLookup {
+  const responses = new LRUCache<string, CachedResponse>({ max: maxCachedResponses });
   const running = new Map<string, Promise<RegistryAuths>>();
   return async (image, signal) => {
     if (!provider.matchImages.some((pattern) => imageMatches(pattern, image))) return [];
     for (const key of cacheKeysOf(image)) {
-      const found = kept.get(key);
+      const found = responses.get(key);
       if (found && clock.now() < found.until) return found.auths;
     }
     // Concurrent pulls of the same image share one run.
-    const before = running.get(image);
-    if (before) return await before;
-    const now = ask(image, signal).finally(() => running.delete(image));
-    running.set(image, now);
-    return await now;
+    const pending = running.get(image);
+    if (pending) return await pending;
+    const started = runProvider(image, signal).finally(() => running.delete(image));
+    running.set(image, started);
+    return await started;
   };
 
-  async function ask(image: string, signal: AbortSignal): Promise<RegistryAuths> {
+  async function runProvider(image: string, signal: AbortSignal): Promise<RegistryAuths> {
     try {
       const request = { kind: "CredentialProviderRequest", apiVersion: provider.apiVersion, image };
-      const output = await measured(`${JSON.stringify(request)}\n`, signal);
+      const output = await runMeasured(`${JSON.stringify(request)}\n`, signal);
       const { auths, cacheKeyType, cacheMilliseconds } = parseResponse(output, provider.apiVersion);
       const key = cacheKeyOf(cacheKeyType, image);
       if (key === undefined) throw new Error(`unknown cacheKeyType ${JSON.stringify(cacheKeyType)}`);
       const milliseconds = cacheMilliseconds ?? provider.defaultCacheMilliseconds;
-      if (milliseconds !== 0) kept.set(key, { auths, until: clock.now() + milliseconds });
+      if (milliseconds !== 0) responses.set(key, { auths, until: clock.now() + milliseconds });
       return auths;
     } catch (error) {
       log.error("credential provider gave no credentials", {
@@ -91,15 +94,15 @@ function cached(provider: CredentialProvider, { clock, log, onRun }: CredentialP
   }
 
   /** Runs the program. A run counts as good if the program exits successfully, regardless of its output. */
-  async function measured(input: string, signal: AbortSignal): Promise<string> {
-    const begunAt = clock.now();
+  async function runMeasured(input: string, signal: AbortSignal): Promise<string> {
+    const startedAt = clock.now();
     let isGood = false;
     try {
       const output = await provider.run(input, signal);
       isGood = true;
       return output;
     } finally {
-      onRun?.(provider.name, clock.now() - begunAt, isGood);
+      onRun?.(provider.name, clock.now() - startedAt, isGood);
     }
   }
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { imageMatches, placeOf } from "./image-pattern.ts";
+import { imageMatches, parseLocation } from "./image-pattern.ts";
 
 const matches: [pattern: string, image: string, is: boolean][] = [
   ["registry.example", "registry.example/app", true],
@@ -26,4 +26,4 @@ for (const [pattern, image, is] of matches) {
 }
 
 for (const text of ["[.example", "[ab].example", "a b.example", "registry.example:port"])
-  test(`${text} is not a valid location`, () => assert.equal(placeOf(text), undefined));
+  test(`${text} is not a valid location`, () => assert.equal(parseLocation(text), undefined));

@@ -1,7 +1,7 @@
 // Matches images against patterns such as `*.registry.example:5000/team`: the host label by label with globs
 // that do not cross a dot, the same port, and the path as a prefix.
 
-interface Place {
+interface Location {
   readonly host: string;
   readonly port: string;
   readonly path: string;
@@ -9,8 +9,8 @@ interface Place {
 
 /** Reports whether a pattern matches an image without tag and digest. Unparsable texts match nothing. */
 export function imageMatches(pattern: string, image: string): boolean {
-  const wanted = placeOf(pattern);
-  const found = placeOf(image);
+  const wanted = parseLocation(pattern);
+  const found = parseLocation(image);
   if (!wanted || !found) return false;
   if (wanted.port !== found.port || !found.path.startsWith(wanted.path)) return false;
   const [globs, parts] = [wanted.host.split("."), found.host.split(".")];
@@ -18,7 +18,7 @@ export function imageMatches(pattern: string, image: string): boolean {
 }
 
 /** Parses a registry location without a scheme; returns undefined if it is invalid. */
-export function placeOf(text: string): Place | undefined {
+export function parseLocation(text: string): Location | undefined {
   const slash = text.search(/[/?#]/);
   const authority = slash < 0 ? text : text.slice(0, slash);
   const rest = slash < 0 ? "" : text.slice(slash);

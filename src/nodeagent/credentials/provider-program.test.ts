@@ -39,18 +39,18 @@ test("a program that fails, is missing, is stopped or writes too much is an erro
 test("a stopped program is killed together with its child processes", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "orch-provider-"));
   t.after(() => rmSync(folder, { recursive: true }));
-  const note = join(folder, "pid");
+  const pidFile = join(folder, "pid");
   const stop = new AbortController();
   const running = runProvider(
-    sh(`sleep 60 & echo $! > ${note}.new; mv ${note}.new ${note}; wait`),
+    sh(`sleep 60 & echo $! > ${pidFile}.new; mv ${pidFile}.new ${pidFile}; wait`),
     "",
     stop.signal,
   );
   const failed = assert.rejects(running, { name: "AbortError" });
-  while (!existsSync(note)) await sleep(5);
+  while (!existsSync(pidFile)) await sleep(5);
   stop.abort();
   await failed;
-  while (isRunning(Number(readFileSync(note, "utf8")))) await sleep(5);
+  while (isRunning(Number(readFileSync(pidFile, "utf8")))) await sleep(5);
 });
 
 /** Reports whether a process is running; a zombie is not. */

@@ -9,8 +9,8 @@ export interface ProviderProgram {
   readonly environment: readonly { readonly name: string; readonly value: string }[];
 }
 
-const longestMilliseconds = 60_000;
-const mostOutputBytes = 1 << 20;
+const timeoutMilliseconds = 60_000;
+const maxOutputBytes = 1 << 20;
 
 /**
  * Returns the program's output. Rejects if it fails, writes too much or takes too long; the error does not
@@ -24,7 +24,7 @@ export function runProvider(program: ProviderProgram, input: string, signal: Abo
       stdio: ["pipe", "pipe", "ignore"],
       detached: true,
     });
-    const over = AbortSignal.any([signal, AbortSignal.timeout(longestMilliseconds)]);
+    const over = AbortSignal.any([signal, AbortSignal.timeout(timeoutMilliseconds)]);
     const stop = (why: Error): void => {
       over.removeEventListener("abort", stopped);
       killGroup(child);
@@ -37,8 +37,8 @@ export function runProvider(program: ProviderProgram, input: string, signal: Abo
     let size = 0;
     child.stdout.on("data", (chunk: Buffer) => {
       size += chunk.length;
-      if (size > mostOutputBytes)
-        stop(new Error(`credential provider failed: its output is larger than ${mostOutputBytes} bytes`));
+      if (size > maxOutputBytes)
+        stop(new Error(`credential provider failed: its output is larger than ${maxOutputBytes} bytes`));
       else chunks.push(chunk);
     });
     child.stdin.on("error", () => undefined);

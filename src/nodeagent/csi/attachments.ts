@@ -25,14 +25,14 @@ export interface CsiAttachmentsOptions {
   readonly byController: boolean;
 }
 
-const lookMilliseconds = 500;
+const pollMilliseconds = 500;
 /** Timeout for an attachment; pod sync retries later. */
-const patienceMilliseconds = 120_000;
+const timeoutMilliseconds = 120_000;
 
 export function csiAttachments(options: CsiAttachmentsOptions): CsiAttachments {
   const { client, clock, nodeName } = options;
   const attachments = client.of(kinds.volumeAttachments);
-  const found = (name: string) =>
+  const getAttachment = (name: string) =>
     attachments.get(name).catch((error: unknown) => {
       if (error instanceof ApiError && error.code === 404) return undefined;
       throw error;
@@ -40,9 +40,9 @@ export function csiAttachments(options: CsiAttachmentsOptions): CsiAttachments {
   return {
     await: async ({ driver, handle, persistentName }, signal) => {
       const name = attachmentName(handle, driver, nodeName);
-      const until = clock.now() + patienceMilliseconds;
+      const until = clock.now() + timeoutMilliseconds;
       for (;;) {
-        const attachment = await found(name);
+        const attachment = await getAttachment(name);
         if (attachment?.status?.attached) return attachment.status.attachmentMetadata ?? {};
         const problem = attachment?.status?.attachError?.message;
         if (problem) throw new Error(`attachment of volume ${handle} failed: ${problem}`);
@@ -59,7 +59,7 @@ export function csiAttachments(options: CsiAttachmentsOptions): CsiAttachments {
               ? `timed out waiting for external-attacher of ${driver} CSI driver to attach volume ${handle}`
               : `volume attachment ${name} of volume ${handle} does not exist yet`,
           );
-        await clock.sleep(lookMilliseconds, signal);
+        await clock.sleep(pollMilliseconds, signal);
       }
     },
     detach: async (name) => {

@@ -51,24 +51,28 @@ export function csiVolumeOf(pod: Pod, { volume, persistent, readOnly }: VolumeSp
   };
 }
 
-const single = { plain: 1, oneWriter: 6, manyWriters: 7 };
-const shared: Readonly<Record<string, number>> = { ReadOnlyMany: 3, ReadWriteMany: 5 };
+const singleNodeModes = { plain: 1, oneWriter: 6, manyWriters: 7 };
+const multiNodeModes: Readonly<Record<string, number>> = { ReadOnlyMany: 3, ReadWriteMany: 5 };
 
 export function capabilityOf(
   { accessModes, fsType, mountOptions }: CsiVolume,
   {
     asDevice,
     group,
-    tellsWriters,
-  }: { readonly asDevice: boolean; readonly group?: number | undefined; readonly tellsWriters: boolean },
+    supportsMultiWriter,
+  }: {
+    readonly asDevice: boolean;
+    readonly group?: number | undefined;
+    readonly supportsMultiWriter: boolean;
+  },
 ): VolumeCapability {
   const [wanted = "ReadWriteOnce"] = accessModes;
-  const onOneNode = !tellsWriters
-    ? single.plain
+  const singleNodeMode = !supportsMultiWriter
+    ? singleNodeModes.plain
     : wanted === "ReadWriteOncePod"
-      ? single.oneWriter
-      : single.manyWriters;
-  const access = { accessMode: { mode: shared[wanted] ?? onOneNode } };
+      ? singleNodeModes.oneWriter
+      : singleNodeModes.manyWriters;
+  const access = { accessMode: { mode: multiNodeModes[wanted] ?? singleNodeMode } };
   if (asDevice) return { block: {}, ...access };
   return {
     mount: {
@@ -81,7 +85,7 @@ export function capabilityOf(
 }
 
 /** Reports whether the agent applies the pod's fsGroup to the volume's files. */
-export function givesToGroup(
+export function appliesFsGroup(
   { accessModes, fsType }: CsiVolume,
   driver: CsiDriverObject | undefined,
 ): boolean {

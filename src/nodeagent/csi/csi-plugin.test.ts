@@ -22,16 +22,16 @@ async function begin(
   t: TestContext,
   { can = [nodeCapability.stage] as readonly number[], byController = true } = {},
 ) {
-  const world = await setUp(t);
-  const { folder, api, clock, mounter } = world;
+  const environment = await setUp(t);
+  const { folder, api, clock, mounter } = environment;
   const calls: { readonly method: string; readonly request: Record<string, unknown> }[] = [];
-  const state = { refusal: undefined as string | undefined, isRegistered: true };
+  const state = { error: undefined as string | undefined, isRegistered: true };
   const driver: CsiDriver = {
     name: "d.test",
     can: async (capability) => can.includes(capability),
     call: async (method, request) => {
       const name = method.call.path.split("/Node").at(-1)!;
-      if (state.refusal !== undefined) throw new GrpcError("INTERNAL", state.refusal);
+      if (state.error !== undefined) throw new GrpcError("INTERNAL", state.error);
       const given = request as unknown as Record<string, unknown>;
       calls.push({ method: name, request: given });
       const target = given["targetPath"] as string;
@@ -68,7 +68,7 @@ async function begin(
     podsFolder: join(folder, "pods"),
     pluginFolder: join(folder, "plugins", "csi"),
   });
-  const volumes = world.anAgent({ plugins: [plugin] });
+  const volumes = environment.anAgent({ plugins: [plugin] });
   const named = (path: string, kind: string, object: object): void =>
     void api.objects.set(path, {
       kind,
@@ -95,7 +95,7 @@ async function begin(
     });
   };
   const called = (): string[] => calls.map(({ method }) => method);
-  return { ...world, volumes, plugin, calls, called, state, driverObject, claimed, driver };
+  return { ...environment, volumes, plugin, calls, called, state, driverObject, claimed, driver };
 }
 const claiming = podWith({ persistentVolumeClaim: { claimName: "c" } });
 
@@ -231,7 +231,7 @@ test("a driver's error text is reported", async (t) => {
   const { volumes, driverObject, claimed, state, events } = await begin(t);
   driverObject({ attachRequired: false });
   claimed();
-  state.refusal = "disk is on fire";
+  state.error = "disk is on fire";
   await assert.rejects(
     volumes.mount(claiming, signal),
     /driver d\.test failed to stage the volume: rpc error: code = Internal desc = disk is on fire/,

@@ -19,7 +19,7 @@ import {
   capabilityOf,
   checkLifecycle,
   csiVolumeOf,
-  givesToGroup,
+  appliesFsGroup,
   podInfo,
 } from "./capability.ts";
 import type { CsiDriver, CsiDrivers } from "./drivers.ts";
@@ -64,15 +64,15 @@ interface Prepared {
 }
 
 const tokensName = "serviceAccount.tokens";
-const shortestTokenSeconds = 3600;
+const defaultTokenSeconds = 3600;
 
 export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
   const { dialect, client, drivers, attachments, mounter, nodeName, podsFolder, pluginFolder } = options;
   const { csiPrefix, csiPodInfoPrefix, pluginPrefix } = dialect.names.volumes;
   const kindFolder = `${pluginPrefix.replaceAll("/", "~")}csi`;
-  const busy = new Map<string, Promise<unknown>>();
+  const pendingOperations = new Map<string, Promise<unknown>>();
   const staged = new Set<string>();
-  const used = new Map<string, string>();
+  const attachedVolumes = new Map<string, string>();
   const deviceFolder = join(pluginFolder, "volumeDevices");
   const keyOf = (driver: string, handle: string): string => `${driver}^${handle}`;
   const isMounted = async (path: string): Promise<boolean> => (await mounter.below(path)).includes(path);
@@ -86,7 +86,7 @@ export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
       const target = join(directory, "mount");
       if (prepared.object?.spec.requiresRepublish || !(await isMounted(target)))
         await publish(pod, prepared, { target, stagingPath, asDevice: false }, signal);
-      await share(pod, prepared, target);
+      await applyFsGroup(pod, prepared, target);
       await expand(spec, prepared, { path: target, stagingPath }, signal);
       return { hostPath: target, ...(prepared.volume.readOnly && { readOnly: true }), selinuxRelabel: true };
     },
@@ -113,7 +113,7 @@ export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
       await driver.call(csiNodeService.unpublish, { volumeId: data.volumeHandle, targetPath: target });
       await rmdir(target).catch(unlessMissing);
       await removeVolumeData(directory);
-      await inTurn(data, async () => {
+      await serialized(data, async () => {
         if (await isPublishedElsewhere(data)) return;
         const folder = stagingDirectory(pluginFolder, data.driverName, data.volumeHandle);
         await unstage(driver, data, { path: join(folder, "globalmount"), folder });
@@ -139,7 +139,7 @@ export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
         const targetPath = join(deviceFolder, "publish", name, podUid);
         await driver.call(csiNodeService.unpublish, { volumeId: data.volumeHandle, targetPath });
         await rm(targetPath, { force: true, recursive: false }).catch(() => rmdir(targetPath));
-        await inTurn(data, async () => {
+        await serialized(data, async () => {
           if ((await readdir(join(deviceFolder, "publish", name)).catch(() => [])).length > 0) return;
           await unstage(driver, data, {
             path: join(deviceFolder, "staging", name),
@@ -152,7 +152,7 @@ export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
       await unlink(link).catch(unlessMissing);
     },
     stats,
-    inUse: () => [...used.values()],
+    inUse: () => [...attachedVolumes.values()],
   };
 
   function dataFolderOf(name: string): string {
@@ -185,7 +185,7 @@ export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
     await mkdir(directory, { recursive: true, mode: 0o750 });
     await writeVolumeData(directory, data);
     const key = keyOf(volume.driver, volume.handle);
-    if (isAttached) used.set(key, `${csiPrefix}${key}`);
+    if (isAttached) attachedVolumes.set(key, `${csiPrefix}${key}`);
     const publishContext =
       isAttached && attachments
         ? await attachments.await(
@@ -229,14 +229,14 @@ export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
   ): Promise<string | undefined> {
     if (volume.mode === "Ephemeral" || !(await driver.can(nodeCapability.stage, signal))) return undefined;
     const path = devicePath ?? stagingPathOf(data);
-    return await inTurn(data, async () => {
+    return await serialized(data, async () => {
       const key = keyOf(volume.driver, volume.handle);
       if (staged.has(key)) return path;
       await mkdir(path, { recursive: true, mode: 0o750 });
       if (devicePath === undefined) await writeVolumeData(dirname(path), data);
       const { nodeStageSecretRef, volumeAttributes } = volume.source!;
       const isDevice = devicePath !== undefined;
-      await told("stage", driver, () =>
+      await withDriverError("stage", driver, () =>
         capability(pod, volume, driver, isDevice, signal).then(async (volumeCapability) =>
           driver.call(
             csiNodeService.stage,
@@ -283,7 +283,7 @@ export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
       secrets: await secretOf(secretRef),
       volumeContext: context,
     };
-    await told("publish", driver, () => driver.call(csiNodeService.publish, request, signal));
+    await withDriverError("publish", driver, () => driver.call(csiNodeService.publish, request, signal));
   }
 
   async function capability(
@@ -295,13 +295,17 @@ export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
   ) {
     const group = fsGroupOf(pod);
     const takesGroup = group !== undefined && (await driver.can(nodeCapability.mountGroup, signal));
-    const tellsWriters = await driver.can(nodeCapability.singleNodeMultiWriter, signal);
-    return capabilityOf(volume, { asDevice, tellsWriters, ...(takesGroup && { group }) });
+    const supportsMultiWriter = await driver.can(nodeCapability.singleNodeMultiWriter, signal);
+    return capabilityOf(volume, {
+      asDevice,
+      supportsMultiWriter,
+      ...(takesGroup && { group }),
+    });
   }
 
-  async function share(pod: Pod, { volume, object, driver }: Prepared, target: string): Promise<void> {
+  async function applyFsGroup(pod: Pod, { volume, object, driver }: Prepared, target: string): Promise<void> {
     const group = fsGroupOf(pod);
-    if (group === undefined || volume.readOnly || !givesToGroup(volume, object)) return;
+    if (group === undefined || volume.readOnly || !appliesFsGroup(volume, object)) return;
     if (await driver.can(nodeCapability.mountGroup)) return;
     const onlyOnMismatch = pod.spec.securityContext?.fsGroupChangePolicy === "OnRootMismatch";
     await giveToGroup(target, group, { onlyOnMismatch });
@@ -327,11 +331,11 @@ export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
       capacityRange: { requiredBytes: bytes },
       volumeCapability: capabilityOf(volume, {
         asDevice: false,
-        tellsWriters: await driver.can(nodeCapability.singleNodeMultiWriter, signal),
+        supportsMultiWriter: await driver.can(nodeCapability.singleNodeMultiWriter, signal),
       }),
       secrets: await secretOf(volume.source?.nodeExpandSecretRef),
     };
-    await told("expand", driver, () => driver.call(csiNodeService.expand, request, signal));
+    await withDriverError("expand", driver, () => driver.call(csiNodeService.expand, request, signal));
     const conditions = (claim.status?.conditions ?? []).filter(
       ({ type }) => type !== "FileSystemResizePending" && type !== "Resizing",
     );
@@ -362,7 +366,7 @@ export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
     await removeVolumeData(at.folder);
     await rmdir(at.folder).catch(unlessMissing);
     if (data.attachmentID) await attachments?.detach(data.attachmentID);
-    used.delete(key);
+    attachedVolumes.delete(key);
   }
 
   /** Reports whether another pod on the node still uses the volume, according to the recorded volume data. */
@@ -378,15 +382,15 @@ export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
   }
 
   /** Serializes operations on one volume across all pods. */
-  async function inTurn<T>({ driverName, volumeHandle }: VolumeData, run: () => Promise<T>): Promise<T> {
+  async function serialized<T>({ driverName, volumeHandle }: VolumeData, run: () => Promise<T>): Promise<T> {
     const key = keyOf(driverName, volumeHandle);
-    const turn = (busy.get(key) ?? Promise.resolve()).then(run, run);
+    const turn = (pendingOperations.get(key) ?? Promise.resolve()).then(run, run);
     const settled = turn.catch(() => undefined);
-    busy.set(key, settled);
+    pendingOperations.set(key, settled);
     try {
       return await turn;
     } finally {
-      if (busy.get(key) === settled) busy.delete(key);
+      if (pendingOperations.get(key) === settled) pendingOperations.delete(key);
     }
   }
 
@@ -408,7 +412,7 @@ export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
   async function tokensFor(pod: Pod, { spec }: CsiDriverObject): Promise<string> {
     const tokens: Record<string, object> = {};
     for (const { audience = "", expirationSeconds } of spec.tokenRequests ?? []) {
-      const seconds = Number(expirationSeconds ?? shortestTokenSeconds);
+      const seconds = Number(expirationSeconds ?? defaultTokenSeconds);
       const { token, expirationTimestamp } = await options.tokens.request(pod, audience, seconds);
       tokens[audience] = { token, expirationTimestamp };
     }
@@ -439,7 +443,7 @@ export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
 }
 
 /** Runs a driver call; wraps an error with the driver's name and its gRPC status text. */
-async function told<T>(what: string, { name }: CsiDriver, run: () => Promise<T>): Promise<T> {
+async function withDriverError<T>(what: string, { name }: CsiDriver, run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {

@@ -58,9 +58,9 @@ export function csiDrivers({ clock, log, pluginName, registry }: CsiDriversOptio
       ...(signal && { signal }),
     });
     let capabilities: Promise<ReadonlySet<number>> | undefined;
-    const ask = async (signal?: AbortSignal): Promise<ReadonlySet<number>> => {
-      const told = await channel.unary(csiNodeService.capabilities.call, {}, limits(signal));
-      return new Set(told.capabilities.map(({ rpc }) => rpc?.type ?? 0));
+    const queryCapabilities = async (signal?: AbortSignal): Promise<ReadonlySet<number>> => {
+      const response = await channel.unary(csiNodeService.capabilities.call, {}, limits(signal));
+      return new Set(response.capabilities.map(({ rpc }) => rpc?.type ?? 0));
     };
     return {
       name,
@@ -68,7 +68,7 @@ export function csiDrivers({ clock, log, pluginName, registry }: CsiDriversOptio
       channel,
       call: (method, request, signal) => channel.unary(method.call, request, limits(signal)),
       can: async (capability, signal) => {
-        capabilities ??= ask(signal).catch((error: unknown) => {
+        capabilities ??= queryCapabilities(signal).catch((error: unknown) => {
           capabilities = undefined;
           throw error;
         });
@@ -110,8 +110,8 @@ export function csiDrivers({ clock, log, pluginName, registry }: CsiDriversOptio
         } catch (error) {
           driver.channel.close();
           // The published entry of an earlier driver with this name is no longer valid.
-          await registry?.remove(name).catch((trouble: unknown) => {
-            log.warn("failed to unregister a CSI driver", { name, error: (trouble as Error).message });
+          await registry?.remove(name).catch((cleanupError: unknown) => {
+            log.warn("failed to unregister a CSI driver", { name, error: (cleanupError as Error).message });
           });
           throw error;
         }

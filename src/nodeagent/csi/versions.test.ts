@@ -29,8 +29,8 @@ const versions: [given: readonly string[], spoken: string, problem: string | und
     "1.2.0",
   ],
 ];
-for (const [given, spoken, problem, known] of versions)
-  test(`of the versions [${given.join(", ")}] ${spoken || "none"} is used${known ? ` next to ${known}` : ""}`, () => {
-    assert.equal(highestVersion(given), spoken);
+for (const [given, used, problem, known] of versions)
+  test(`of the versions [${given.join(", ")}] ${used || "none"} is used${known ? ` next to ${known}` : ""}`, () => {
+    assert.equal(highestVersion(given), used);
     assert.equal(versionProblem(given, known), problem);
   });

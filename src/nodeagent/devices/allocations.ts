@@ -7,7 +7,7 @@ export interface DeviceAllocation {
   /** The devices by NUMA node; -1 if that is unknown. */
   readonly byNuma: Readonly<Record<string, readonly string[]>>;
   /** The plug-in's response; undefined until Allocate has been called. */
-  readonly answer?: ContainerAllocateResponse;
+  readonly response?: ContainerAllocateResponse;
 }
 
 export interface DeviceAllocations {
@@ -38,27 +38,27 @@ export function deviceAllocations(): DeviceAllocations {
     get: (uid, container, resource) => pods.get(uid)?.get(container)?.get(resource),
     of: (uid, container) => pods.get(uid)?.get(container) ?? new Map(),
     set,
-    drop: (uid, onlyUnanswered = false) => {
-      const mine = [...all()].filter(
-        (one) => one.uid === uid && !(onlyUnanswered && one.allocation.answer !== undefined),
+    drop: (uid, onlyPending = false) => {
+      const matching = [...all()].filter(
+        (one) => one.uid === uid && !(onlyPending && one.allocation.response !== undefined),
       );
-      for (const { container, resource } of mine) pods.get(uid)?.get(container)?.delete(resource);
-      if (!onlyUnanswered) pods.delete(uid);
-      return mine.length > 0;
+      for (const { container, resource } of matching) pods.get(uid)?.get(container)?.delete(resource);
+      if (!onlyPending) pods.delete(uid);
+      return matching.length > 0;
     },
     podUids: () => [...pods.keys()],
     inUse: (resource) =>
       new Set([...all()].flatMap((one) => (one.resource === resource ? one.allocation.devices : []))),
     entries: () =>
       [...all()].flatMap(({ uid, container, resource, allocation }) =>
-        allocation.answer
+        allocation.response
           ? [
               {
                 PodUID: uid,
                 ContainerName: container,
                 ResourceName: resource,
                 DeviceIDs: allocation.byNuma,
-                AllocResp: allocationBytes(allocation.answer),
+                AllocResp: allocationBytes(allocation.response),
               },
             ]
           : [],
@@ -68,7 +68,7 @@ export function deviceAllocations(): DeviceAllocations {
         set(PodUID, ContainerName, ResourceName, {
           devices: [...new Set(Object.values(DeviceIDs).flat())],
           byNuma: DeviceIDs,
-          answer: allocationFrom(AllocResp),
+          response: allocationFrom(AllocResp),
         });
     },
   };

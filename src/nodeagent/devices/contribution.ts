@@ -3,7 +3,7 @@
 import type { ContainerContribution } from "../interfaces.ts";
 import type { ContainerAllocateResponse } from "./messages.ts";
 
-export function deviceContribution(answers: readonly ContainerAllocateResponse[]): ContainerContribution {
+export function deviceContribution(responses: readonly ContainerAllocateResponse[]): ContainerContribution {
   const firstOf = <T extends { readonly containerPath?: string | undefined }>(
     all: readonly T[],
   ): readonly T[] =>
@@ -11,20 +11,22 @@ export function deviceContribution(answers: readonly ContainerAllocateResponse[]
   const firstWins = (maps: readonly Readonly<Record<string, string>>[]): Record<string, string> =>
     Object.assign({}, ...maps.toReversed()) as Record<string, string>;
   return {
-    environment: firstWins(answers.map(({ envs }) => envs)),
-    annotations: firstWins(answers.map(({ annotations }) => annotations)),
-    mounts: firstOf(answers.flatMap(({ mounts }) => mounts)).map(({ containerPath, hostPath, readOnly }) => ({
-      containerPath: containerPath ?? "",
-      hostPath: hostPath ?? "",
-      ...(readOnly && { readonly: true }),
-    })),
-    devices: firstOf(answers.flatMap(({ devices }) => devices)).map(
+    environment: firstWins(responses.map(({ envs }) => envs)),
+    annotations: firstWins(responses.map(({ annotations }) => annotations)),
+    mounts: firstOf(responses.flatMap(({ mounts }) => mounts)).map(
+      ({ containerPath, hostPath, readOnly }) => ({
+        containerPath: containerPath ?? "",
+        hostPath: hostPath ?? "",
+        ...(readOnly && { readonly: true }),
+      }),
+    ),
+    devices: firstOf(responses.flatMap(({ devices }) => devices)).map(
       ({ containerPath, hostPath, permissions }) => ({
         containerPath: containerPath ?? "",
         hostPath: hostPath ?? "",
         permissions: permissions ?? "",
       }),
     ),
-    cdiDevices: answers.flatMap(({ cdiDevices }) => cdiDevices.map(({ name }) => name ?? "")),
+    cdiDevices: responses.flatMap(({ cdiDevices }) => cdiDevices.map(({ name }) => name ?? "")),
   };
 }

@@ -5,7 +5,7 @@ import {
   byNumaNode,
   chooseDevices,
   deviceHints,
-  preferenceQuestion,
+  preferenceRequest,
 } from "./device-choice.ts";
 
 const numa: Readonly<Record<string, readonly number[]>> = {
@@ -57,16 +57,13 @@ test("the error about too few devices contains their numbers", () => {
 });
 
 test("a plug-in is asked for its preference only if there is a choice", () => {
-  assert.deepEqual(preferenceQuestion(request({ size: 1, nodes: 0b10 }))?.available, ["c", "d"]);
-  assert.equal(preferenceQuestion(request({ size: 2, nodes: 0b10 })), undefined);
-  assert.equal(preferenceQuestion(request({ reusable: new Set(["a"]) })), undefined);
-  assert.deepEqual(
-    preferenceQuestion(request({ size: 2, reusable: new Set(["a"]), inUse: new Set(["a"]) })),
-    {
-      available: ["b", "c", "d", "e", "a"],
-      mustInclude: ["a"],
-    },
-  );
+  assert.deepEqual(preferenceRequest(request({ size: 1, nodes: 0b10 }))?.available, ["c", "d"]);
+  assert.equal(preferenceRequest(request({ size: 2, nodes: 0b10 })), undefined);
+  assert.equal(preferenceRequest(request({ reusable: new Set(["a"]) })), undefined);
+  assert.deepEqual(preferenceRequest(request({ size: 2, reusable: new Set(["a"]), inUse: new Set(["a"]) })), {
+    available: ["b", "c", "d", "e", "a"],
+    mustInclude: ["a"],
+  });
 });
 
 test("hints contain every set of NUMA nodes with enough devices, the smallest preferred", () => {

@@ -17,7 +17,7 @@ export interface DeviceRequest {
 }
 
 /** The arguments of GetPreferredAllocation. */
-export interface PreferenceQuestion {
+export interface PreferenceRequest {
   readonly available: readonly string[];
   readonly mustInclude: readonly string[];
 }
@@ -31,7 +31,7 @@ interface Candidates {
   readonly others: readonly string[];
 }
 
-export function preferenceQuestion(request: DeviceRequest): PreferenceQuestion | undefined {
+export function preferenceRequest(request: DeviceRequest): PreferenceRequest | undefined {
   const { reused, needed, available, aligned } = candidatesOf(request);
   if (needed === 0 || needed === aligned.length) return undefined;
   const choice = needed < aligned.length ? aligned : available;

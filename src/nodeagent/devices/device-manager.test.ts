@@ -10,7 +10,7 @@ import type { DevicePluginConnection } from "./plugin-connection.ts";
 
 const resource = "example.com/dev";
 const nowhere = { nodes: undefined, preferred: false };
-const answer: ContainerAllocateResponse = {
+const response: ContainerAllocateResponse = {
   envs: { DEV: "1" },
   mounts: [{ containerPath: "/m", hostPath: "/h", readOnly: true }],
   devices: [{ containerPath: "/dev/x", hostPath: "/dev/null", permissions: "rw" }],
@@ -18,17 +18,17 @@ const answer: ContainerAllocateResponse = {
   cdiDevices: [],
 };
 const { signal } = new AbortController();
-const wanting = (uid: string, count: number) => {
+const podRequesting = (uid: string, count: number) => {
   const pod = podOf(uid, [{ name: "c" }]);
   pod.spec.containers![0]!.resources = { limits: { [resource]: String(count) } };
   return pod;
 };
 
 /** Returns a fake plug-in that reports its devices on demand. */
-function played(ids: readonly string[], options: DevicePluginConnection["options"] = {}) {
+function fakePlugin(ids: readonly string[], options: DevicePluginConnection["options"] = {}) {
   const calls: string[] = [];
-  let tell: (devices: readonly PluginDevice[]) => void = () => undefined;
-  let leave: () => void = () => undefined;
+  let report: (devices: readonly PluginDevice[]) => void = () => undefined;
+  let disconnect: () => void = () => undefined;
   const state = { refusal: undefined as string | undefined, prefers: [] as readonly string[] };
   const healthy = (of: readonly string[]): readonly PluginDevice[] =>
     of.map((ID) => ({ ID, health: "Healthy" }));
@@ -39,15 +39,15 @@ function played(ids: readonly string[], options: DevicePluginConnection["options
       while (devices) {
         yield devices;
         devices = await new Promise<readonly PluginDevice[] | undefined>((resolve) => {
-          tell = resolve;
-          leave = () => resolve(undefined);
+          report = resolve;
+          disconnect = () => resolve(undefined);
         });
       }
     },
     allocate: async (devices) => {
       calls.push(`allocate ${devices.join(",")}`);
       if (state.refusal !== undefined) throw new GrpcError("UNKNOWN", state.refusal);
-      return answer;
+      return response;
     },
     preferred: async ({ available }, size) => {
       calls.push(`preferred ${available.join(",")} ${size}`);
@@ -63,8 +63,8 @@ function played(ids: readonly string[], options: DevicePluginConnection["options
     plugin,
     calls,
     state,
-    tell: (devices: readonly PluginDevice[]) => tell(devices),
-    leave: () => leave(),
+    tell: (devices: readonly PluginDevice[]) => report(devices),
+    leave: () => disconnect(),
   };
 }
 
@@ -86,7 +86,7 @@ async function begin(options: Partial<DeviceManagerOptions> = {}, files = new Ma
     onChange: () => undefined,
     ...options,
   });
-  const admit = async (pod: ReturnType<typeof wanting>) => {
+  const admit = async (pod: ReturnType<typeof podRequesting>) => {
     for (const container of [...(pod.spec.initContainers ?? []), ...(pod.spec.containers ?? [])])
       manager.reserve(pod, container, nowhere);
     return await manager.confirm(pod, signal);
@@ -100,7 +100,7 @@ const settle = async (): Promise<void> => {
 
 test("a plug-in's devices are node capacity, healthy ones are allocatable, and a lost plug-in has none", async () => {
   const { manager, clock } = await begin();
-  const { plugin, tell, leave } = played(["d1", "d2"]);
+  const { plugin, tell, leave } = fakePlugin(["d1", "d2"]);
   const followed = manager.follow(resource, plugin, signal);
   await settle();
   const amounts = (): string[] => {
@@ -123,10 +123,10 @@ test("a plug-in's devices are node capacity, healthy ones are allocatable, and a
 
 test("a pod gets its devices from the plug-in, and containers get the response's contents", async () => {
   const { manager, admit } = await begin();
-  const { plugin, calls } = played(["d1", "d2", "d3"]);
+  const { plugin, calls } = fakePlugin(["d1", "d2", "d3"]);
   void manager.follow(resource, plugin, signal);
   await settle();
-  const pod = wanting("a", 2);
+  const pod = podRequesting("a", 2);
   assert.deepEqual(await admit(pod), { ok: true });
   assert.deepEqual(calls, ["allocate d1,d2"]);
   const given = await manager.contribute(pod, pod.spec.containers![0]!, signal);
@@ -141,20 +141,23 @@ test("a pod gets its devices from the plug-in, and containers get the response's
     manager.containerDevices("a", "c").map(({ id }) => id),
     ["d1", "d2"],
   );
-  assert.throws(() => manager.reserve(wanting("b", 2), wanting("b", 2).spec.containers![0]!, nowhere), {
-    message: `requested number of devices unavailable for ${resource}. Requested: 2, Available: 1`,
-  });
+  assert.throws(
+    () => manager.reserve(podRequesting("b", 2), podRequesting("b", 2).spec.containers![0]!, nowhere),
+    {
+      message: `requested number of devices unavailable for ${resource}. Requested: 2, Available: 1`,
+    },
+  );
   manager.free("a");
-  assert.deepEqual(await admit(wanting("b", 2)), { ok: true });
+  assert.deepEqual(await admit(podRequesting("b", 2)), { ok: true });
 });
 
 test("a pod is rejected if the plug-in fails to allocate, and its devices are freed", async () => {
   const { manager, admit } = await begin();
-  const { plugin, state } = played(["d1"]);
+  const { plugin, state } = fakePlugin(["d1"]);
   void manager.follow(resource, plugin, signal);
   await settle();
   state.refusal = "no luck";
-  assert.deepEqual(await admit(wanting("a", 1)), {
+  assert.deepEqual(await admit(podRequesting("a", 1)), {
     ok: false,
     reason: "UnexpectedAdmissionError",
     message: "Allocate failed due to rpc error: code = Unknown desc = no luck, which is unexpected",
@@ -164,14 +167,14 @@ test("a pod is rejected if the plug-in fails to allocate, and its devices are fr
 
 test("preferences are applied, devices of init containers are reused, and PreStartContainer is called", async () => {
   const { manager, admit } = await begin();
-  const { plugin, state, calls } = played(["d1", "d2", "d3"], {
+  const { plugin, state, calls } = fakePlugin(["d1", "d2", "d3"], {
     preferredAvailable: true,
     preStartRequired: true,
   });
   void manager.follow(resource, plugin, signal);
   await settle();
   state.prefers = ["d3"];
-  const pod = wanting("a", 1);
+  const pod = podRequesting("a", 1);
   pod.spec.initContainers = [{ ...pod.spec.containers![0]!, name: "i" }];
   assert.deepEqual(await admit(pod), { ok: true });
   assert.deepEqual(calls, ["preferred d1,d2,d3 1", "allocate d3", "allocate d3"]);
@@ -185,21 +188,21 @@ test("preferences are applied, devices of init containers are reused, and PreSta
 
 test("a restarted agent keeps devices of running containers and has no capacity until the plug-in registers", async () => {
   const before = await begin();
-  const { plugin } = played(["d1", "d2"]);
+  const { plugin } = fakePlugin(["d1", "d2"]);
   void before.manager.follow(resource, plugin, signal);
   await settle();
-  await before.admit(wanting("a", 1));
+  await before.admit(podRequesting("a", 1));
   await settle();
   const running = await begin({ isRunning: () => true }, before.files);
   assert.deepEqual(running.manager.amounts(), {
     capacity: { [resource]: "0" },
     allocatable: { [resource]: "0" },
   });
-  assert.deepEqual(await running.admit(wanting("a", 1)), { ok: true });
+  assert.deepEqual(await running.admit(podRequesting("a", 1)), { ok: true });
   assert.deepEqual(running.manager.containerDevices("a", "c"), [{ resource, id: "d1", nodes: [] }]);
   const stopped = await begin({}, before.files);
   assert.throws(
-    () => stopped.manager.reserve(wanting("a", 1), wanting("a", 1).spec.containers![0]!, nowhere),
+    () => stopped.manager.reserve(podRequesting("a", 1), podRequesting("a", 1).spec.containers![0]!, nowhere),
     {
       message: `no healthy devices present; cannot allocate unhealthy devices ${resource}`,
     },
@@ -208,13 +211,13 @@ test("a restarted agent keeps devices of running containers and has no capacity 
 
 test("a running container is not rejected even if the checkpoint lacks its devices", async () => {
   const before = await begin();
-  void before.manager.follow(resource, played(["d1", "d2"]).plugin, signal);
+  void before.manager.follow(resource, fakePlugin(["d1", "d2"]).plugin, signal);
   await settle();
-  await before.admit(wanting("a", 1));
+  await before.admit(podRequesting("a", 1));
   await settle();
   const after = await begin({ isRunning: (uid) => uid === "b" }, before.files);
-  assert.deepEqual(await after.admit(wanting("b", 1)), { ok: true });
-  await assert.rejects(async () => after.admit(wanting("c", 1)), /no healthy devices present/);
+  assert.deepEqual(await after.admit(podRequesting("b", 1)), { ok: true });
+  await assert.rejects(async () => after.admit(podRequesting("c", 1)), /no healthy devices present/);
 });
 
 test("a corrupted checkpoint is logged and not used", async () => {

@@ -27,7 +27,7 @@ import {
   byNumaNode,
   chooseDevices,
   deviceHints,
-  preferenceQuestion,
+  preferenceRequest,
 } from "./device-choice.ts";
 import { deviceInventory } from "./inventory.ts";
 import type { DevicePluginConnection } from "./plugin-connection.ts";
@@ -79,15 +79,15 @@ export async function deviceManager(options: DeviceManagerOptions): Promise<Devi
   const isDevice = (resource: string): boolean =>
     inventory.has(resource) || allocations.inUse(resource).size > 0;
   /** Returns the device resources that a container requests. */
-  const wantsOf = ({ resources }: Container): [resource: string, size: number][] =>
+  const deviceRequestsOf = ({ resources }: Container): [resource: string, size: number][] =>
     Object.entries(resources?.limits ?? {})
       .filter(([resource]) => isDevice(resource))
       .map(([resource, amount]) => [resource, quantityValue(parseQuantity(String(amount)))]);
   const everyContainer = (pod: Pod): readonly Container[] => [...initContainersOf(pod), ...containersOf(pod)];
 
   return {
-    hints: (pod, container) => hintsFor(wantsOf(container), uidOf(pod), pod, container),
-    podHints: (pod) => hintsFor(podWants(pod), uidOf(pod), pod),
+    hints: (pod, container) => hintsFor(deviceRequestsOf(container), uidOf(pod), pod, container),
+    podHints: (pod) => hintsFor(podDeviceRequests(pod), uidOf(pod), pod),
     reserve,
     abandon: (podUid) => void allocations.drop(podUid, true),
     confirm,
@@ -109,7 +109,7 @@ export async function deviceManager(options: DeviceManagerOptions): Promise<Devi
 
   function reserve(pod: Pod, container: Container, hint: TopologyHint): void {
     const podUid = uidOf(pod);
-    for (const [resource, size] of wantsOf(container)) {
+    for (const [resource, size] of deviceRequestsOf(container)) {
       const held = allocations.get(podUid, container.name, resource);
       if (held && held.devices.length !== size)
         throw new AllocationError(
@@ -130,11 +130,11 @@ export async function deviceManager(options: DeviceManagerOptions): Promise<Devi
         );
       if (held || size === 0) continue;
       affinities.set(`${podUid}/${container.name}`, hint);
-      take(podUid, container, resource, chooseDevices(requestFor(pod, container, resource, size)));
+      assign(podUid, container, resource, chooseDevices(requestFor(pod, container, resource, size)));
     }
   }
 
-  function take(podUid: string, { name }: Container, resource: string, devices: readonly string[]): void {
+  function assign(podUid: string, { name }: Container, resource: string, devices: readonly string[]): void {
     const byNuma = byNumaNode(devices, inventory.numaOf(resource));
     allocations.set(podUid, name, resource, { devices, byNuma });
   }
@@ -174,9 +174,9 @@ export async function deviceManager(options: DeviceManagerOptions): Promise<Devi
     try {
       let isChanged = false;
       for (const container of everyContainer(pod))
-        for (const [resource, { answer }] of allocations.of(podUid, container.name))
-          if (!answer) {
-            await have(pod, container, resource, signal);
+        for (const [resource, { response }] of allocations.of(podUid, container.name))
+          if (!response) {
+            await allocateFromPlugin(pod, container, resource, signal);
             isChanged = true;
           }
       if (isChanged) await saveSoon();
@@ -190,22 +190,29 @@ export async function deviceManager(options: DeviceManagerOptions): Promise<Devi
   }
 
   /** Considers the plug-in's preferences, if any, and then allocates the devices from it. */
-  async function have(pod: Pod, container: Container, resource: string, signal: AbortSignal): Promise<void> {
+  async function allocateFromPlugin(
+    pod: Pod,
+    container: Container,
+    resource: string,
+    signal: AbortSignal,
+  ): Promise<void> {
     const plugin = inventory.plugin(resource);
     if (!plugin) throw new AllocationError(`unknown Device Plugin ${resource}`);
     const size = allocations.get(uidOf(pod), container.name, resource)!.devices.length;
     if (plugin.options.preferredAvailable) {
-      const question = preferenceQuestion(requestFor(pod, container, resource, size));
-      const preferred = new Set(question ? await plugin.preferred(question, size, signal) : []);
+      const preferenceArguments = preferenceRequest(requestFor(pod, container, resource, size));
+      const preferred = new Set(
+        preferenceArguments ? await plugin.preferred(preferenceArguments, size, signal) : [],
+      );
       const request = requestFor(pod, container, resource, size);
-      take(uidOf(pod), container, resource, chooseDevices(request, preferred));
+      assign(uidOf(pod), container, resource, chooseDevices(request, preferred));
     }
-    const begunAt = clock.now();
+    const startedAt = clock.now();
     const held = allocations.get(uidOf(pod), container.name, resource)!;
-    const answer = await plugin.allocate(held.devices, signal);
-    options.onAllocated?.(resource, clock.now() - begunAt);
-    if (!answer) throw new AllocationError("no containers return in allocation response");
-    allocations.set(uidOf(pod), container.name, resource, { ...held, answer });
+    const response = await plugin.allocate(held.devices, signal);
+    options.onAllocated?.(resource, clock.now() - startedAt);
+    if (!response) throw new AllocationError("no containers return in allocation response");
+    allocations.set(uidOf(pod), container.name, resource, { ...held, response });
   }
 
   async function contribute(
@@ -213,7 +220,7 @@ export async function deviceManager(options: DeviceManagerOptions): Promise<Devi
     container: Container,
     signal: AbortSignal,
   ): Promise<ContainerContribution> {
-    const wants = wantsOf(container).filter(([, size]) => size > 0);
+    const wants = deviceRequestsOf(container).filter(([, size]) => size > 0);
     for (const [resource] of wants) {
       if (!allocations.get(uidOf(pod), container.name, resource)) {
         // The checkpoint was lost, or the plug-in registered after the pod was admitted.
@@ -231,16 +238,16 @@ export async function deviceManager(options: DeviceManagerOptions): Promise<Devi
         });
     }
     return deviceContribution(
-      [...allocations.of(uidOf(pod), container.name).values()].flatMap(({ answer }) => answer ?? []),
+      [...allocations.of(uidOf(pod), container.name).values()].flatMap(({ response }) => response ?? []),
     );
   }
 
-  function podWants(pod: Pod): [resource: string, size: number][] {
+  function podDeviceRequests(pod: Pod): [resource: string, size: number][] {
     const sizeOf = (resource: string) => (container: Container) =>
-      wantsOf(container).find(([name]) => name === resource)?.[1] ?? 0;
+      deviceRequestsOf(container).find(([name]) => name === resource)?.[1] ?? 0;
     const wanted = new Set(
       [...containersOf(pod), ...initContainersOf(pod)].flatMap((container) =>
-        wantsOf(container).map(([resource]) => resource),
+        deviceRequestsOf(container).map(([resource]) => resource),
       ),
     );
     return [...wanted].map((resource) => [resource, peakUsage(pod.spec, sizeOf(resource), numbers)]);
@@ -284,7 +291,7 @@ export async function deviceManager(options: DeviceManagerOptions): Promise<Devi
       for await (const devices of plugin.devices(signal)) {
         if (inventory.plugin(resource) !== plugin) return;
         log.verbose(2, "devices of a plug-in changed", { resource, count: devices.length });
-        inventory.tell(resource, devices);
+        inventory.update(resource, devices);
         void saveSoon();
         options.onChange();
       }

@@ -21,7 +21,7 @@ export interface DeviceInventory {
   restore(resources: Iterable<string>, now: number): void;
   /** The plug-in of a resource has connected; it has not reported its devices yet. */
   connected(resource: string, plugin: DevicePluginConnection): void;
-  tell(resource: string, devices: readonly PluginDevice[]): void;
+  update(resource: string, devices: readonly PluginDevice[]): void;
   /** The plug-in has been lost; returns false if another one has replaced it. */
   lost(resource: string, plugin: DevicePluginConnection, now: number): boolean;
   /** Returns the healthy devices by resource, for the checkpoint. */
@@ -36,19 +36,19 @@ export interface DeviceInventory {
 }
 
 /** How long the devices of a lost plug-in remain in the node's capacity. */
-const lostMilliseconds = 300_000;
-const healthyWord = "Healthy";
+const lostGraceMilliseconds = 300_000;
+const healthyState = "Healthy";
 
 export function deviceInventory(): DeviceInventory {
   const resources = new Map<string, Resource>();
-  const nodesNear = (device: PluginDevice | undefined): readonly number[] =>
+  const numaNodesOf = (device: PluginDevice | undefined): readonly number[] =>
     (device?.topology?.nodes ?? []).map(({ ID }) => Number(ID ?? 0));
   return {
     has: (resource) => resources.has(resource),
     plugin: (resource) => resources.get(resource)?.plugin,
     healthy: (resource) => resources.get(resource)?.healthy ?? new Set(),
     all: (resource) => resources.get(resource)?.devices.keys() ?? [],
-    numaOf: (resource) => (device) => nodesNear(resources.get(resource)?.devices.get(device)),
+    numaOf: (resource) => (device) => numaNodesOf(resources.get(resource)?.devices.get(device)),
     restore: (names, now) => {
       for (const name of names)
         resources.set(name, { devices: new Map(), healthy: new Set(), plugin: undefined, lostAt: now });
@@ -59,10 +59,10 @@ export function deviceInventory(): DeviceInventory {
       resources.get(resource)?.plugin?.close();
       resources.set(resource, { devices, healthy, plugin });
     },
-    tell: (resource, devices) =>
+    update: (resource, devices) =>
       resources.set(resource, {
         devices: new Map(devices.map((device) => [device.ID, device])),
-        healthy: new Set(devices.filter(({ health }) => health === healthyWord).map(({ ID }) => ID)),
+        healthy: new Set(devices.filter(({ health }) => health === healthyState).map(({ ID }) => ID)),
         plugin: resources.get(resource)?.plugin,
       }),
     lost: (resource, plugin, now) => {
@@ -79,13 +79,13 @@ export function deviceInventory(): DeviceInventory {
     registered: () => Object.fromEntries([...resources].map(([name, { healthy }]) => [name, [...healthy]])),
     allocatable: () =>
       [...resources].flatMap(([resource, { devices, healthy }]) =>
-        [...healthy].map((id) => ({ resource, id, nodes: nodesNear(devices.get(id)) })),
+        [...healthy].map((id) => ({ resource, id, nodes: numaNodesOf(devices.get(id)) })),
       ),
     amounts: (now) => {
       const capacity: Record<string, string> = {};
       const allocatable: Record<string, string> = {};
       for (const [name, { devices, healthy, lostAt }] of resources) {
-        const isForgotten = lostAt !== undefined && now - lostAt >= lostMilliseconds;
+        const isForgotten = lostAt !== undefined && now - lostAt >= lostGraceMilliseconds;
         capacity[name] = String(isForgotten ? 0 : devices.size);
         allocatable[name] = String(healthy.size);
       }

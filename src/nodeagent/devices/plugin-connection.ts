@@ -14,7 +14,7 @@ export interface DevicePluginConnection {
   devices(signal: AbortSignal): AsyncIterable<readonly PluginDevice[]>;
   allocate(devices: readonly string[], signal?: AbortSignal): Promise<ContainerAllocateResponse | undefined>;
   preferred(
-    question: { readonly available: readonly string[]; readonly mustInclude: readonly string[] },
+    request: { readonly available: readonly string[]; readonly mustInclude: readonly string[] },
     size: number,
     signal?: AbortSignal,
   ): Promise<readonly string[]>;

@@ -47,7 +47,7 @@ async function begin(t: TestContext) {
   });
   return { directory, registration, socketPath, channel, seen: seen.promise };
 }
-const asked = { version: "v1beta1", endpoint: "p.sock", resourceName: "example.com/dev" };
+const validRequest = { version: "v1beta1", endpoint: "p.sock", resourceName: "example.com/dev" };
 
 test("existing plug-in sockets are removed when the agent starts to serve", async (t) => {
   const { directory, registration, socketPath } = await begin(t);
@@ -62,7 +62,7 @@ test("a registered plug-in is watched", async (t) => {
   assert.equal(await seen, "example.com/dev: d1");
 });
 
-const refusals: [name: string, request: Partial<typeof asked>, message: RegExp][] = [
+const refusals: [name: string, request: Partial<typeof validRequest>, message: RegExp][] = [
   [
     "of another version",
     { version: "v1alpha1" },
@@ -79,7 +79,7 @@ for (const [name, request, message] of refusals)
   test(`a plug-in ${name} is rejected`, async (t) => {
     const { registration, socketPath, channel } = await begin(t);
     const server = await registration.serve(socketPath);
-    await assert.rejects(channel.unary(devicePlugin.register.call, { ...asked, ...request }), {
+    await assert.rejects(channel.unary(devicePlugin.register.call, { ...validRequest, ...request }), {
       detail: message,
     });
     await server.close();

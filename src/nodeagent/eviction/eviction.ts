@@ -9,7 +9,7 @@ import { killTimeoutSeconds } from "../worker/kill-timeout.ts";
 import { hasStorageLimit, localStorageExcess } from "./local-storage.ts";
 import { evictionMessage } from "./message.ts";
 import type { Observations } from "./observations.ts";
-import { type PressureRules, isMet, nextPressure, noPressure, reclaimsImages } from "./pressure.ts";
+import { type PressureRules, metThresholds, nextPressure, noPressure, reclaimsImages } from "./pressure.ts";
 import { rank } from "./rank.ts";
 import { type Signal, type Threshold, isHard } from "./thresholds.ts";
 import { type MeasuredPod, resourceOf } from "./usage.ts";
@@ -74,7 +74,7 @@ export function eviction(options: EvictionOptions): Eviction {
   const { clock, log, dialect, events, evictor } = options;
   let state = noPressure;
 
-  const split = (): boolean => options.dedicatedImageFs() ?? false;
+  const hasDedicatedImageFs = (): boolean => options.dedicatedImageFs() ?? false;
 
   return { pressures: () => state.pressures, prime, pass, run, preview };
 
@@ -107,8 +107,8 @@ export function eviction(options: EvictionOptions): Eviction {
     const resource = resourceOf[first.signal];
     log.info("eviction threshold met", { signal: first.signal, resource });
     events.event(nodeReference(), "Warning", "EvictionThresholdMet", `Attempting to reclaim ${resource}`);
-    if (reclaimsImages(first.signal, split()) && (await freedByReclaim(signal))) return [];
-    const ranked = rank(first.signal, await options.measure(pods), split());
+    if (reclaimsImages(first.signal, hasDedicatedImageFs()) && (await freedByReclaim(signal))) return [];
+    const ranked = rank(first.signal, await options.measure(pods), hasDedicatedImageFs());
     for (const measured of ranked) {
       if (isCritical(measured.pod, dialect)) continue;
       await evictFor(measured, first, [first, ...reclaim.slice(1)], observations, signal);
@@ -123,7 +123,7 @@ export function eviction(options: EvictionOptions): Eviction {
     await options
       .reclaimUnused(signal)
       .catch((error: unknown) => log.warn("unused containers and images were not all removed", { error }));
-    return isMet(options.thresholds, await options.observe(signal), true).length === 0;
+    return metThresholds(options.thresholds, await options.observe(signal), true).length === 0;
   }
 
   async function evictFor(
@@ -139,7 +139,7 @@ export function eviction(options: EvictionOptions): Eviction {
     const disruption = options.disruptionConditions
       ? { reason: `TerminationBy${dialect.spelling.word("NodeAgent")}`, message }
       : undefined;
-    await end(measured.pod, { message, annotations, graceSeconds, disruption }, signal);
+    await evictPod(measured.pod, { message, annotations, graceSeconds, disruption }, signal);
   }
 
   async function enforceLimits(
@@ -147,20 +147,21 @@ export function eviction(options: EvictionOptions): Eviction {
     signal: AbortSignal,
   ): Promise<readonly Pod[]> {
     const over = measured.flatMap(({ pod, usage }) => {
-      const excess = usage && !isCritical(pod, dialect) && localStorageExcess(pod, usage, split());
+      const excess =
+        usage && !isCritical(pod, dialect) && localStorageExcess(pod, usage, hasDedicatedImageFs());
       return excess ? [{ pod, excess }] : [];
     });
     await Promise.all(
       over.map(async ({ pod, excess }) => {
         options.onEvicted?.(excess.signal);
-        await end(pod, { message: excess.message, graceSeconds: 0 }, signal);
+        await evictPod(pod, { message: excess.message, graceSeconds: 0 }, signal);
       }),
     );
     return over.map(({ pod }) => pod);
   }
 
   /** Evicts a pod and waits, with a timeout, until its containers have exited. */
-  async function end(
+  async function evictPod(
     pod: Pod,
     how: {
       readonly message: string;
@@ -207,7 +208,10 @@ export function eviction(options: EvictionOptions): Eviction {
     while (!signal.aborted && clock.now() < end) {
       await clock.sleep(secondMilliseconds, signal).catch(() => undefined);
       const observations = await options.observe(signal).catch(() => undefined);
-      if (observations && isMet(ofMemory, observations, false).some((one) => !state.firstMetAt.has(one)))
+      if (
+        observations &&
+        metThresholds(ofMemory, observations, false).some((one) => !state.firstMetAt.has(one))
+      )
         return;
     }
   }
@@ -220,9 +224,9 @@ export function eviction(options: EvictionOptions): Eviction {
     return {
       observations,
       thresholds: options.thresholds,
-      met: isMet(options.thresholds, observations, false),
+      met: metThresholds(options.thresholds, observations, false),
       pressures: state.pressures,
-      order: new Map(inUse.map((name) => [name, rank(name, evictable, split())])),
+      order: new Map(inUse.map((name) => [name, rank(name, evictable, hasDedicatedImageFs())])),
     };
   }
 

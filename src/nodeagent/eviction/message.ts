@@ -17,7 +17,7 @@ export function evictionMessage(
   observations: Observations,
 ): EvictionMessage {
   const resource = resourceOf[thresholds[0]!.signal];
-  let message = `The node was low on resource: ${resource}. ${crossed(thresholds, observations, resource)}`;
+  let message = `The node was low on resource: ${resource}. ${crossedThresholdText(thresholds, observations, resource)}`;
   if (!usage) return { message, annotations: {} };
   const offenders: { readonly name: string; readonly used: string }[] = [];
   for (const container of usage.containers) {
@@ -39,7 +39,11 @@ export function evictionMessage(
   };
 }
 
-function crossed(thresholds: readonly Threshold[], observations: Observations, resource: string): string {
+function crossedThresholdText(
+  thresholds: readonly Threshold[],
+  observations: Observations,
+  resource: string,
+): string {
   for (const { signal, value } of thresholds) {
     const observed = observations.get(signal);
     if (resourceOf[signal] !== resource || !observed) continue;

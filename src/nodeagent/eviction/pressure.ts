@@ -50,9 +50,9 @@ export function nextPressure(
   observations: Observations,
   now: number,
 ): PressurePass {
-  const met = isMet(thresholds, observations, false);
+  const met = metThresholds(thresholds, observations, false);
   // A met threshold stays met until its minimum reclaim is available as well.
-  for (const threshold of isMet(before.met, observations, true))
+  for (const threshold of metThresholds(before.met, observations, true))
     if (!met.includes(threshold)) met.push(threshold);
   const firstMetAt = new Map(met.map((one) => [one, before.firstMetAt.get(one) ?? now]));
   // Current pressures come first: this is the order in messages to users.
@@ -74,7 +74,7 @@ export function nextPressure(
 }
 
 /** Returns the thresholds that are met, regardless of their grace periods. */
-export function isMet(
+export function metThresholds(
   thresholds: readonly Threshold[],
   observations: Observations,
   withReclaim: boolean,

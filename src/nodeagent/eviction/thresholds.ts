@@ -23,21 +23,21 @@ export interface Threshold {
   readonly minimumReclaim?: ThresholdValue;
 }
 
-type Statements = Readonly<Record<string, string>>;
+type ValuesBySignal = Readonly<Record<string, string>>;
 
 export interface ThresholdSettings {
-  readonly hard: Statements;
-  readonly soft: Statements;
-  readonly softGrace: Statements;
-  readonly minimumReclaim: Statements;
+  readonly hard: ValuesBySignal;
+  readonly soft: ValuesBySignal;
+  readonly softGrace: ValuesBySignal;
+  readonly minimumReclaim: ValuesBySignal;
   /** Whether a limit is enforced for all pods together; it then has a separate memory threshold. */
   readonly enforcePods: boolean;
 }
 
 /** Parses the thresholds. Throws on the first invalid entry. */
 export function parseThresholds(settings: ThresholdSettings): readonly Threshold[] {
-  const hard = statements(settings.hard);
-  const soft = statements(settings.soft);
+  const hard = parseValues(settings.hard);
+  const soft = parseValues(settings.soft);
   const graces = entriesOf(settings.softGrace).map(([signal, text]) => [signal, graceOf(text)] as const);
   const reclaims = new Map(
     entriesOf(settings.minimumReclaim).map(([signal, text]) => [signal, reclaimOf(signal, text)]),
@@ -77,7 +77,7 @@ export function reclaimQuantity({ value, minimumReclaim }: Threshold, capacity: 
 
 export const isHard = ({ graceMilliseconds }: Threshold): boolean => graceMilliseconds === 0;
 
-function entriesOf(given: Statements): [Signal, string][] {
+function entriesOf(given: ValuesBySignal): [Signal, string][] {
   return Object.entries(given).map(([signal, text]) => {
     if (!signals.includes(signal as Signal)) throw new Error(`unsupported eviction signal ${signal}`);
     return [signal as Signal, text];
@@ -85,7 +85,7 @@ function entriesOf(given: Statements): [Signal, string][] {
 }
 
 /** Parses thresholds by signal; 0% and 100% disable a signal. */
-function statements(given: Statements): [Signal, ThresholdValue][] {
+function parseValues(given: ValuesBySignal): [Signal, ThresholdValue][] {
   return entriesOf(given)
     .filter(([, text]) => text !== "0%" && text !== "100%")
     .map(([signal, text]) => [signal, thresholdOf(signal, text)]);

@@ -29,9 +29,9 @@ export interface MeasuredPod {
 }
 
 export function usageOf(
-  figures: Pick<PodStats, "usage" | "containers"> & { readonly volumes: PodUsage["volumes"] },
+  stats: Pick<PodStats, "usage" | "containers"> & { readonly volumes: PodUsage["volumes"] },
 ): PodUsage {
-  const { usage, containers, volumes } = figures;
+  const { usage, containers, volumes } = stats;
   return {
     workingSetBytes:
       usage?.workingSetBytes ?? containers.reduce((sum, { workingSetBytes }) => sum + workingSetBytes, 0),

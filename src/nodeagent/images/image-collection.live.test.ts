@@ -10,7 +10,7 @@ import { type ImageCollectionOptions, imageCollection } from "./image-collection
 const minute = 60_000;
 const gibibyte = 1024 ** 3;
 const { signal } = new AbortController();
-const wanted = needsContainerd();
+const containerdOnly = needsContainerd();
 const spacious = { capacityBytes: 100 * gibibyte, availableBytes: 90 * gibibyte };
 
 /** Starts a containerd with the images `idle`, `pinned` and `busy`, the last one used by a container. */
@@ -74,21 +74,25 @@ async function begin(t: TestContext, options: Partial<ImageCollectionOptions>) {
   return { collection, clock, disk, events, pull, names };
 }
 
-test("above the high threshold unused images are removed once they are old enough", wanted, async (t) => {
-  const { collection, clock, disk, events, pull, names } = await begin(t, {});
-  await collection.collect(signal);
-  assert.equal(await names(), "busy busybox idle pause pinned", "usage is below the high threshold");
-  await pull("late");
-  disk.availableBytes = 10 * gibibyte;
-  await assert.rejects(collection.collect(signal), /Failed to garbage collect required amount of images/);
-  assert.equal(await names(), "busy late pause pinned", "images from before the start count as old");
-  assert.deepEqual(events, ["FreeDiskSpaceFailed"]);
-  await clock.advance(2 * minute);
-  await assert.rejects(collection.collect(signal));
-  assert.equal(await names(), "busy pause pinned");
-});
+test(
+  "above the high threshold unused images are removed once they are old enough",
+  containerdOnly,
+  async (t) => {
+    const { collection, clock, disk, events, pull, names } = await begin(t, {});
+    await collection.collect(signal);
+    assert.equal(await names(), "busy busybox idle pause pinned", "usage is below the high threshold");
+    await pull("late");
+    disk.availableBytes = 10 * gibibyte;
+    await assert.rejects(collection.collect(signal), /Failed to garbage collect required amount of images/);
+    assert.equal(await names(), "busy late pause pinned", "images from before the start count as old");
+    assert.deepEqual(events, ["FreeDiskSpaceFailed"]);
+    await clock.advance(2 * minute);
+    await assert.rejects(collection.collect(signal));
+    assert.equal(await names(), "busy pause pinned");
+  },
+);
 
-test("no more images are removed than the low threshold requires", wanted, async (t) => {
+test("no more images are removed than the low threshold requires", containerdOnly, async (t) => {
   const { collection, disk, events, names } = await begin(t, {});
   Object.assign(disk, { capacityBytes: 100, availableBytes: 16 });
   await collection.collect(signal);
@@ -101,7 +105,7 @@ test("no more images are removed than the low threshold requires", wanted, async
 
 test(
   "images unused for longer than the maximum age are removed even if collection by thresholds is off",
-  wanted,
+  containerdOnly,
   async (t) => {
     const { collection, clock, names } = await begin(t, {
       highPercent: 100,

@@ -90,12 +90,12 @@ export interface ImageCollection {
 
 const periodMilliseconds = 300_000;
 /** The number in messages that stands for an unlimited amount. */
-const mostBytes = 2n ** 63n - 1n;
+const maxBytes = 2n ** 63n - 1n;
 
 export function imageCollection(options: ImageCollectionOptions): ImageCollection {
   const { clock, log, runtime, events, node } = options;
   let seen = new Map<string, { readonly firstSeenAt: number; readonly lastUsedAt: number }>();
-  let hasLooked = false;
+  let hasDetected = false;
   const startedAt = clock.now();
 
   return { collect, removeUnused: (signal) => free(Infinity, signal).then(() => undefined), run };
@@ -105,34 +105,34 @@ export function imageCollection(options: ImageCollectionOptions): ImageCollectio
     const disk = await options.disk(signal);
     if (disk.capacityBytes === 0) {
       // Record the current images as existing before; those that appear until the next pass are new.
-      await look(clock.now(), signal);
-      throw told("InvalidDiskCapacity", "invalid capacity 0 on image filesystem");
+      await detectImages(clock.now(), signal);
+      throw failure("InvalidDiskCapacity", "invalid capacity 0 on image filesystem");
     }
-    const wanted = bytesToFree(disk, options);
-    if (wanted <= 0) {
-      await look(clock.now(), signal);
+    const bytesWanted = bytesToFree(disk, options);
+    if (bytesWanted <= 0) {
+      await detectImages(clock.now(), signal);
       return;
     }
     log.info("image disk is over the high threshold", {
       highPercent: options.highPercent,
-      freeBytes: wanted,
+      freeBytes: bytesWanted,
     });
-    const freed = await free(wanted, signal);
-    if (freed < wanted)
-      throw told(
+    const freed = await free(bytesWanted, signal);
+    if (freed < bytesWanted)
+      throw failure(
         "FreeDiskSpaceFailed",
-        `Failed to garbage collect required amount of images. Attempted to free ${wanted} bytes, but only found ${freed} bytes eligible to free.`,
+        `Failed to garbage collect required amount of images. Attempted to free ${bytesWanted} bytes, but only found ${freed} bytes eligible to free.`,
       );
   }
 
-  function told(reason: string, message: string): Error {
+  function failure(reason: string, message: string): Error {
     events.event(node, "Warning", reason, message);
     return new Error(message);
   }
 
   async function free(wanted: number, signal: AbortSignal): Promise<number> {
     const now = clock.now();
-    const unused = collectableImages(await look(now, signal), now, options.minimumAgeMilliseconds);
+    const unused = collectableImages(await detectImages(now, signal), now, options.minimumAgeMilliseconds);
     return await remove(unused, wanted, signal);
   }
 
@@ -140,7 +140,7 @@ export function imageCollection(options: ImageCollectionOptions): ImageCollectio
     const { maximumAgeMilliseconds: limit } = options;
     const now = clock.now();
     if (limit > 0)
-      await remove(outdatedImages(await look(now, signal), now, limit, startedAt), Infinity, signal);
+      await remove(outdatedImages(await detectImages(now, signal), now, limit, startedAt), Infinity, signal);
   }
 
   async function remove(
@@ -165,13 +165,13 @@ export function imageCollection(options: ImageCollectionOptions): ImageCollectio
     }
     if (failures.length > 0 && !signal.aborted)
       throw new Error(
-        `wanted to free ${Number.isFinite(wanted) ? wanted : mostBytes} bytes, but freed ${freed} bytes space with errors in image deletion: ${joined(failures)}`,
+        `wanted to free ${Number.isFinite(wanted) ? wanted : maxBytes} bytes, but freed ${freed} bytes space with errors in image deletion: ${joinMessages(failures)}`,
       );
     return freed;
   }
 
   /** Detects images and their use. Images found by the first detection count as old. */
-  async function look(now: number, signal: AbortSignal): Promise<ImageRecord[]> {
+  async function detectImages(now: number, signal: AbortSignal): Promise<ImageRecord[]> {
     const [images, containers] = await Promise.all([
       runtime.listImages(undefined, signal),
       runtime.listContainers(undefined, signal),
@@ -186,12 +186,12 @@ export function imageCollection(options: ImageCollectionOptions): ImageCollectio
         sizeBytes: Number(image.size),
         isPinned: image.pinned,
         isUsed,
-        firstSeenAt: before?.firstSeenAt ?? (hasLooked ? now : -Infinity),
+        firstSeenAt: before?.firstSeenAt ?? (hasDetected ? now : -Infinity),
         lastUsedAt: isUsed ? now : (before?.lastUsedAt ?? -Infinity),
       };
     });
     seen = new Map(records.map(({ id, firstSeenAt, lastUsedAt }) => [id, { firstSeenAt, lastUsedAt }]));
-    hasLooked = true;
+    hasDetected = true;
     return records;
   }
 
@@ -199,7 +199,7 @@ export function imageCollection(options: ImageCollectionOptions): ImageCollectio
     // A high threshold of 100 disables collection, unless there is a maximum age. Image use is recorded
     // anyway, for disk pressure.
     const isOff = options.highPercent >= 100 && options.maximumAgeMilliseconds === 0;
-    const pass = isOff ? () => look(clock.now(), signal) : () => collect(signal);
+    const pass = isOff ? () => detectImages(clock.now(), signal) : () => collect(signal);
     let failures = 0;
     while (!signal.aborted) {
       try {
@@ -219,7 +219,7 @@ export function imageCollection(options: ImageCollectionOptions): ImageCollectio
 }
 
 /** Joins error messages without duplicates, like Go's aggregate error. */
-function joined(messages: readonly string[]): string {
+function joinMessages(messages: readonly string[]): string {
   const different = [...new Set(messages)];
   return different.length === 1 ? different[0]! : `[${different.join(", ")}]`;
 }

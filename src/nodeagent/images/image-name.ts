@@ -6,8 +6,8 @@ const domain = `(?:${domainPart}(?:\\.${domainPart})*|\\[[a-fA-F0-9:]+\\])(?::[0
 const reference = new RegExp(
   `^(?:(${domain})/)?(${part}(?:/${part})*)(?::([\\w][\\w.-]{0,127}))?(?:@([A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}))?$`,
 );
-const longestName = 255;
-const usualRegistry = "docker.io";
+const maxNameLength = 255;
+const defaultRegistry = "docker.io";
 
 export interface ImageName {
   readonly registry: string;
@@ -27,8 +27,8 @@ export function parseImageName(text: string): ImageName {
   const found = reference.exec(`${registry}/${rest}`);
   if (!found) throw new Error("invalid reference format");
   const repository = found[2]!;
-  if (registry.length + 1 + repository.length > longestName)
-    throw new Error(`repository name must not be more than ${longestName} characters`);
+  if (registry.length + 1 + repository.length > maxNameLength)
+    throw new Error(`repository name must not be more than ${maxNameLength} characters`);
   return {
     registry,
     repository,
@@ -43,8 +43,8 @@ function split(text: string): { readonly registry: string; readonly rest: string
   const first = text.slice(0, Math.max(slash, 0));
   const isRegistry = slash >= 0 && (/[.:]/.test(first) || first === "localhost");
   if (isRegistry)
-    return { registry: first === "index.docker.io" ? usualRegistry : first, rest: text.slice(slash + 1) };
-  return { registry: usualRegistry, rest: slash < 0 ? `library/${text}` : text };
+    return { registry: first === "index.docker.io" ? defaultRegistry : first, rest: text.slice(slash + 1) };
+  return { registry: defaultRegistry, rest: slash < 0 ? `library/${text}` : text };
 }
 
 /** Appends the tag `latest` to a reference without tag and digest. */

@@ -51,7 +51,7 @@ export interface Images {
 }
 
 /** How long a failure stays in the status before it is replaced by the back-off. */
-const settleMilliseconds = 3000;
+const failureStatusMilliseconds = 3000;
 
 export function images({
   runtime,
@@ -64,23 +64,23 @@ export function images({
 }: ImagesOptions): Images {
   return {
     ensure: async (pod, container, secrets, sandbox, signal) => {
-      const written = container.image ?? "";
-      const tell = (type: "Normal" | "Warning", reason: string, message: string): string => {
+      const reference = container.image ?? "";
+      const record = (type: "Normal" | "Warning", reason: string, message: string): string => {
         events.event(referenceTo(pod, container.name), type, reason, message);
         return message;
       };
       let name: string;
       try {
-        name = withDefaultTag(written);
+        name = withDefaultTag(reference);
       } catch (error) {
-        const why = `couldn't parse image reference ${JSON.stringify(written)}: ${(error as Error).message}`;
+        const why = `couldn't parse image reference ${JSON.stringify(reference)}: ${(error as Error).message}`;
         return {
           present: false,
           reason: "InvalidImageName",
-          message: tell(
+          message: record(
             "Warning",
             "InspectFailed",
-            `Failed to apply default image tag ${JSON.stringify(written)}: ${why}`,
+            `Failed to apply default image tag ${JSON.stringify(reference)}: ${why}`,
           ),
         };
       }
@@ -93,67 +93,71 @@ export function images({
         return {
           present: false,
           reason: "ImageInspectError",
-          message: tell(
+          message: record(
             "Warning",
             "InspectFailed",
-            `Failed to inspect image ${JSON.stringify(written)}: ${grpcErrorText(error)}`,
+            `Failed to inspect image ${JSON.stringify(reference)}: ${grpcErrorText(error)}`,
           ),
         };
       }
       if (!shouldPull(container, found)) {
         if (found) {
-          tell("Normal", "Pulled", `Container image ${JSON.stringify(written)} already present on machine`);
+          record(
+            "Normal",
+            "Pulled",
+            `Container image ${JSON.stringify(reference)} already present on machine`,
+          );
           return { present: true, image: found };
         }
         return {
           present: false,
           reason: "ErrImageNeverPull",
-          message: tell(
+          message: record(
             "Warning",
             "ErrImageNeverPull",
-            `Container image ${JSON.stringify(written)} is not present with pull policy of Never`,
+            `Container image ${JSON.stringify(reference)} is not present with pull policy of Never`,
           ),
         };
       }
-      const key = `${uidOf(pod)}_${written}`;
+      const key = `${uidOf(pod)}_${reference}`;
       const wait = backOff.remainingSinceFailure(key);
       if (wait > 0) {
         return {
           present: false,
           reason: "ImagePullBackOff",
-          message: tell("Normal", "BackOff", `Back-off pulling image ${JSON.stringify(written)}`),
+          message: record("Normal", "BackOff", `Back-off pulling image ${JSON.stringify(reference)}`),
           againMilliseconds: wait,
         };
       }
-      tell("Normal", "Pulling", `Pulling image ${JSON.stringify(written)}`);
-      const askedAt = clock.now();
-      let beganAt = askedAt;
+      record("Normal", "Pulling", `Pulling image ${JSON.stringify(reference)}`);
+      const requestedAt = clock.now();
+      let startedAt = requestedAt;
       try {
-        const reference = await queue.run(() => {
-          beganAt = clock.now();
+        const imageRef = await queue.run(() => {
+          startedAt = clock.now();
           return pull(spec, secrets, sandbox, signal);
         }, signal);
         const image =
-          (await runtime.imageStatus({ image: reference || name }, signal)).image ??
+          (await runtime.imageStatus({ image: imageRef || name }, signal)).image ??
           (await runtime.imageStatus({ image: name }, signal)).image;
-        if (!image) throw new Error(`image ${JSON.stringify(written)} is gone right after it was pulled`);
-        const [took, waited] = [seconds(clock.now() - beganAt), seconds(clock.now() - askedAt)];
-        tell(
+        if (!image) throw new Error(`image ${JSON.stringify(reference)} is gone right after it was pulled`);
+        const [took, waited] = [seconds(clock.now() - startedAt), seconds(clock.now() - requestedAt)];
+        record(
           "Normal",
           "Pulled",
-          `Successfully pulled image ${JSON.stringify(written)} in ${took} (${waited} including waiting)`,
+          `Successfully pulled image ${JSON.stringify(reference)} in ${took} (${waited} including waiting)`,
         );
         return { present: true, image };
       } catch (error) {
         signal.throwIfAborted();
         const message = grpcErrorText(error);
-        tell("Warning", "Failed", `Failed to pull image ${JSON.stringify(written)}: ${message}`);
+        record("Warning", "Failed", `Failed to pull image ${JSON.stringify(reference)}: ${message}`);
         backOff.record(key, clock.now());
         return {
           present: false,
           reason: "ErrImagePull",
           message,
-          againMilliseconds: Math.min(settleMilliseconds, backOff.remainingSinceFailure(key)),
+          againMilliseconds: Math.min(failureStatusMilliseconds, backOff.remainingSinceFailure(key)),
         };
       }
     },

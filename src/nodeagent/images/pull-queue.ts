@@ -37,7 +37,7 @@ export class PullRateExceeded extends Error {
   }
 }
 
-const mostWaiting = 10_000;
+const maxWaiting = 10_000;
 
 export function pullQueue({ clock, atOnce, perSecond, burst }: PullQueueOptions): PullQueue {
   let running = 0;
@@ -51,7 +51,7 @@ export function pullQueue({ clock, atOnce, perSecond, burst }: PullQueueOptions)
     if (tokens < 1) throw new PullRateExceeded();
     tokens -= 1;
   };
-  const turn = (signal: AbortSignal | undefined): Promise<void> =>
+  const waitForTurn = (signal: AbortSignal | undefined): Promise<void> =>
     new Promise((resolve, reject) => {
       const leave = (): void => {
         waiting.delete(enter);
@@ -70,8 +70,8 @@ export function pullQueue({ clock, atOnce, perSecond, burst }: PullQueueOptions)
       signal?.throwIfAborted();
       take();
       if (running >= atOnce) {
-        if (waiting.size >= mostWaiting) throw new Error("too many images wait to be pulled");
-        await turn(signal);
+        if (waiting.size >= maxWaiting) throw new Error("too many images wait to be pulled");
+        await waitForTurn(signal);
       } else running++;
       try {
         return await pull();

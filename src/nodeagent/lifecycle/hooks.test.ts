@@ -12,32 +12,32 @@ import { hooks } from "./hooks.ts";
 
 interface Listening {
   readonly port: number;
-  readonly asked: IncomingHttpHeaders[];
+  readonly requests: IncomingHttpHeaders[];
 }
 
 async function listening(t: TestContext, server: Server): Promise<Listening> {
-  const asked: IncomingHttpHeaders[] = [];
+  const requests: IncomingHttpHeaders[] = [];
   server.on("request", (request, response) => {
-    asked.push(request.headers);
+    requests.push(request.headers);
     response.end("well");
   });
   server.on("clientError", (_error, socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   t.after(() => server.close());
-  return { port: (server.address() as AddressInfo).port, asked };
+  return { port: (server.address() as AddressInfo).port, requests };
 }
 
 const pod = samplePod();
-const fallen: string[] = [];
+const fallbacks: string[] = [];
 const run = async (port: number, scheme: string): Promise<void> => {
-  fallen.length = 0;
+  fallbacks.length = 0;
   const clock = virtualClock();
   const runner = hooks({
     clock,
     runtime: fakeRuntime({ clock }),
     userAgent: "lifecycle",
-    onFallback: (given, host) => fallen.push(`${given.metadata.name} ${host}`),
+    onFallback: (given, host) => fallbacks.push(`${given.metadata.name} ${host}`),
   });
   const httpHeaders = [
     { name: "X-Mine", value: "yes" },
@@ -56,16 +56,19 @@ test("an HTTPS hook is sent over TLS with all its headers", async (t) => {
     now: Date.now(),
     days: 1,
   });
-  const { port, asked } = await listening(t, createTlsServer({ cert: certificate, key }));
+  const { port, requests } = await listening(t, createTlsServer({ cert: certificate, key }));
   await run(port, "HTTPS");
-  assert.deepEqual([asked[0]?.["x-mine"], asked[0]?.authorization, fallen], ["yes", "secret", []]);
+  assert.deepEqual([requests[0]?.["x-mine"], requests[0]?.authorization, fallbacks], ["yes", "secret", []]);
 });
 
 test("a hook whose server does not speak TLS is sent over plain HTTP without credentials", async (t) => {
-  const { port, asked } = await listening(t, createServer());
+  const { port, requests } = await listening(t, createServer());
   await run(port, "HTTPS");
-  assert.deepEqual([asked.length, asked[0]?.["x-mine"], asked[0]?.authorization], [1, "yes", undefined]);
-  assert.deepEqual(fallen, [`${pod.metadata.name} 127.0.0.1:${port}`]);
+  assert.deepEqual(
+    [requests.length, requests[0]?.["x-mine"], requests[0]?.authorization],
+    [1, "yes", undefined],
+  );
+  assert.deepEqual(fallbacks, [`${pod.metadata.name} 127.0.0.1:${port}`]);
 });
 
 const commands: [name: string, command: string[], expected: RegExp][] = [
@@ -110,7 +113,7 @@ test("a hook with an unreachable server fails", async (t) => {
   server.close();
   await once(server, "close");
   await assert.rejects(run(port, "HTTPS"), /connection refused/);
-  assert.deepEqual(fallen, []);
+  assert.deepEqual(fallbacks, []);
 });
 
 test("a hook of an unsupported kind is reported in Go's format", async () => {
@@ -148,20 +151,20 @@ test("a sleep hook ends after its seconds, or when it is aborted", async () => {
   assert.equal(await running, "done");
 });
 
-const plainly: [name: string, path: string | undefined, port: number | string, asked: string][] = [
+const legacyRequests: [name: string, path: string | undefined, port: number | string, expected: string][] = [
   ["a path is appended after a slash", "/ready", "web", "//ready"],
   ["no path", undefined, "web", "/"],
   ["a query", "x?a=b#c", "web", "/x?a=b"],
   ["a port as text", "x", "number", "/x"],
 ];
-for (const [name, path, port, expected] of plainly)
+for (const [name, path, port, expected] of legacyRequests)
   test(`without ConsistentHTTPGetHandlers a hook is sent without TLS and headers: ${name}`, async (t) => {
     const server = createServer();
-    const { port: number, asked } = await listening(t, server);
+    const { port: number, requests } = await listening(t, server);
     const urls: (string | undefined)[] = [];
     server.on("request", ({ url }) => urls.push(url));
     const clock = virtualClock();
-    const runner = hooks({ clock, runtime: fakeRuntime({ clock }), userAgent: "us", asksPlainly: true });
+    const runner = hooks({ clock, runtime: fakeRuntime({ clock }), userAgent: "us", legacyHttp: true });
     const container = {
       ...pod.spec.containers![0]!,
       ports: [{ name: "web", containerPort: number, protocol: "TCP" }],
@@ -176,7 +179,12 @@ for (const [name, path, port, expected] of plainly)
     await runner.run({ httpGet: action }, target, new AbortController().signal);
     assert.deepEqual(urls, [expected]);
     assert.deepEqual(
-      [asked[0]?.["user-agent"], asked[0]?.["x-mine"], asked[0]?.["accept"], asked[0]?.["accept-encoding"]],
+      [
+        requests[0]?.["user-agent"],
+        requests[0]?.["x-mine"],
+        requests[0]?.["accept"],
+        requests[0]?.["accept-encoding"],
+      ],
       ["Go-http-client/1.1", undefined, undefined, "gzip"],
     );
     const wrong = { httpGet: { ...action, port: "none" } };

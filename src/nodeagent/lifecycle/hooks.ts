@@ -22,7 +22,7 @@ export interface Hooks {
 
 type HttpAction = NonNullable<LifecycleHandler["httpGet"]>;
 
-const longestRequestMilliseconds = 10 * 60_000;
+const requestTimeoutMilliseconds = 10 * 60_000;
 
 export interface HooksOptions {
   readonly clock: Clock;
@@ -31,12 +31,12 @@ export interface HooksOptions {
   /**
    * Sends HTTP hooks like before 1.26 (ConsistentHTTPGetHandlers disabled): without TLS and custom headers.
    */
-  readonly asksPlainly?: boolean;
+  readonly legacyHttp?: boolean;
   /** Called when an HTTPS hook was retried over plain HTTP because its server does not speak TLS. */
   readonly onFallback?: (pod: Pod, host: string) => void;
 }
 
-export function hooks({ clock, runtime, userAgent, asksPlainly, onFallback }: HooksOptions): Hooks {
+export function hooks({ clock, runtime, userAgent, legacyHttp, onFallback }: HooksOptions): Hooks {
   return {
     run: async (handler, target, signal) => {
       const { pod, container } = target;
@@ -45,7 +45,7 @@ export function hooks({ clock, runtime, userAgent, asksPlainly, onFallback }: Ho
       else if (handler.exec) await byCommand(handler.exec.command ?? [], where, target, signal);
       else if (handler.httpGet) {
         try {
-          if (asksPlainly) await byPlainHttp(handler.httpGet, target, signal);
+          if (legacyHttp) await byLegacyHttp(handler.httpGet, target, signal);
           else await byHttp(handler.httpGet, target, signal);
         } catch (error) {
           signal.throwIfAborted();
@@ -66,21 +66,21 @@ export function hooks({ clock, runtime, userAgent, asksPlainly, onFallback }: Ho
     { containerId }: HookTarget,
     signal: AbortSignal,
   ): Promise<void> {
-    const failed = (why: string, said: string): Error =>
+    const failed = (why: string, output: string): Error =>
       new Error(
-        `Exec lifecycle hook ([${command.join(" ")}]) ${where} ${why}, message: ${JSON.stringify(said)}`,
+        `Exec lifecycle hook ([${command.join(" ")}]) ${where} ${why}, message: ${JSON.stringify(output)}`,
       );
-    let answer;
+    let result;
     try {
-      answer = await runtime.execSync(containerId, command, 0, signal);
+      result = await runtime.execSync(containerId, command, 0, signal);
     } catch (error) {
       signal.throwIfAborted();
       throw failed(grpcErrorText(error), "");
     }
-    const [stdout, stderr] = [textOf(answer.stdout), textOf(answer.stderr)];
-    if (answer.exitCode !== 0)
+    const [stdout, stderr] = [textOf(result.stdout), textOf(result.stderr)];
+    if (result.exitCode !== 0)
       throw failed(
-        `command '${command.join(" ")}' exited with ${answer.exitCode}: ${stderr}`,
+        `command '${command.join(" ")}' exited with ${result.exitCode}: ${stderr}`,
         stdout + stderr,
       );
   }
@@ -98,7 +98,7 @@ export function hooks({ clock, runtime, userAgent, asksPlainly, onFallback }: Ho
       path: path || "/",
       headers: headersOf(httpHeaders, userAgent),
     };
-    const options = { timeoutMilliseconds: longestRequestMilliseconds, signal };
+    const options = { timeoutMilliseconds: requestTimeoutMilliseconds, signal };
     try {
       await getFollowingRedirects(get, options);
     } catch (error) {
@@ -115,29 +115,29 @@ export function hooks({ clock, runtime, userAgent, asksPlainly, onFallback }: Ho
 }
 
 /** Sends a hook like before 1.26. The path is always appended after a slash, even if it begins with one. */
-async function byPlainHttp(
+async function byLegacyHttp(
   { path = "", port, host }: HttpAction,
   { container, podIp }: HookTarget,
   signal: AbortSignal,
 ): Promise<void> {
-  const at = { host: host || podIp, port: port === "" ? 80 : plainPort(port ?? 0, container) };
+  const at = { host: host || podIp, port: port === "" ? 80 : legacyPort(port ?? 0, container) };
   const url = `http://${hostAndPort(at.host, at.port)}/${path}`;
   const problem = urlProblem(url);
   if (problem !== undefined) throw new Error(problem);
   await getFollowingRedirects(
-    { ...at, scheme: "http", path: url, headers: plainHeaders },
-    { timeoutMilliseconds: longestRequestMilliseconds, signal, anyHost: true },
+    { ...at, scheme: "http", path: url, headers: legacyHeaders },
+    { timeoutMilliseconds: requestTimeoutMilliseconds, signal, anyHost: true },
   );
 }
 
 /** The default headers of Go's HTTP client. */
-const plainHeaders: HttpGet["headers"] = [
+const legacyHeaders: HttpGet["headers"] = [
   ["User-Agent", "Go-http-client/1.1"],
   ["Accept-Encoding", "gzip"],
   ["Connection", "close"],
 ];
 
-function plainPort(port: number | string, { name, ports }: Container): number {
+function legacyPort(port: number | string, { name, ports }: Container): number {
   if (typeof port === "number") return port;
   if (/^[+-]?\d+$/.test(port)) return Number(port);
   const found = ports?.find((one) => one.name === port)?.containerPort;
@@ -145,10 +145,10 @@ function plainPort(port: number | string, { name, ports }: Container): number {
   return found;
 }
 
-const mostSaid = 1024;
+const maxOutputBytes = 1024;
 const textOf = (bytes: Uint8Array | undefined): string =>
   Buffer.from(bytes ?? [])
-    .subarray(0, mostSaid)
+    .subarray(0, maxOutputBytes)
     .toString();
 
 const withoutCredentials = (headers: HttpGet["headers"]): HttpGet["headers"] =>

@@ -78,7 +78,7 @@ export function cpuPolicy(
       if (count === 0) return state;
       const own = state.assignments.get(uidOf(pod))?.get(container.name);
       if (own) return { ...state, reusable: reusableAfter(state, pod, container, own) };
-      if (options.fullCoresOnly) checkCores(state, count);
+      if (options.fullCoresOnly) checkAlignment(state, count);
       const cpus = choose(available(state).union(reusableOf(state, uidOf(pod))), count, hint);
       const after = {
         ...state,
@@ -98,11 +98,11 @@ export function cpuPolicy(
     },
   };
 
-  function checkCores(state: CpuState, count: number): void {
+  function checkAlignment(state: CpuState, count: number): void {
     const { cpusPerCore } = topology;
     const physical = state.shared.difference(reservedCores).size;
-    const asked = `SMT Alignment Error: requested ${count} cpus not multiple cpus per core = ${cpusPerCore}`;
-    if (count % cpusPerCore !== 0) throw new AllocationError(asked, "SMTAlignmentError");
+    const message = `SMT Alignment Error: requested ${count} cpus not multiple cpus per core = ${cpusPerCore}`;
+    if (count % cpusPerCore !== 0) throw new AllocationError(message, "SMTAlignmentError");
     if (count > physical)
       throw new AllocationError(
         `SMT Alignment Error: not enough free physical CPUs: available physical CPUs = ${physical}, requested CPUs = ${count}, CPUs per core = ${cpusPerCore}`,

@@ -48,14 +48,14 @@ export const memoryPolicy: HintProvider<MemoryState> = {
     for (const { type, size } of blocks)
       machine = reserve(machine, nodes, type, Math.max(0, size - reusableSize(state, pod, nodes, type)));
     const of = new Map(state.assignments.get(uidOf(pod))).set(container.name, blocks);
-    const assignments = new Map(state.assignments).set(uidOf(pod), lessInit(of, pod, container, blocks));
+    const assignments = new Map(state.assignments).set(uidOf(pod), withoutReused(of, pod, container, blocks));
     return { machine, assignments, reusable: reusableAfter(state, pod, container, blocks) };
   },
   release: (state, podUid) => {
     const of = state.assignments.get(podUid);
     if (!of) return state;
     let { machine } = state;
-    for (const blocks of of.values()) for (const block of blocks) machine = giveBack(machine, block);
+    for (const blocks of of.values()) for (const block of blocks) machine = freeBlock(machine, block);
     const assignments = new Map(state.assignments);
     assignments.delete(podUid);
     return { machine, assignments, reusable: state.reusable };
@@ -73,7 +73,7 @@ export function releaseEndedInit(state: MemoryState, pod: Pod, container: Contai
   for (const { name, restartPolicy } of initContainersOf(pod)) {
     if (name === container.name) break;
     if (isSidecar({ restartPolicy })) continue;
-    for (const block of left.get(name) ?? []) machine = giveBack(machine, block);
+    for (const block of left.get(name) ?? []) machine = freeBlock(machine, block);
     left.delete(name);
   }
   if (left.size === of.size) return state;
@@ -183,7 +183,7 @@ function hintsFor({ machine, ...state }: MemoryState, pod: Pod, wanted: Sizes): 
       nodes.reduce((total, node) => total + (machine[node]!.memoryMap[type]?.[field] ?? 0), 0);
     if ([...wanted].some(([type, size]) => sum(type, "allocatable") < size)) continue;
     smallest = Math.min(smallest, nodes.length);
-    if (!mayShare(machine, nodes)) continue;
+    if (!mayGroup(machine, nodes)) continue;
     const reusable = (type: string): number => reusableSize({ machine, ...state }, pod, nodes, type);
     if ([...wanted].every(([type, size]) => sum(type, "free") + reusable(type) >= size)) masks.push(mask);
   }
@@ -191,7 +191,7 @@ function hintsFor({ machine, ...state }: MemoryState, pod: Pod, wanted: Sizes): 
 }
 
 /** Reports whether these nodes may be used as a group: no node may be part of a different group in use. */
-function mayShare(machine: MachineState, nodes: readonly number[]): boolean {
+function mayGroup(machine: MachineState, nodes: readonly number[]): boolean {
   if (nodes.length === 1) return machine[nodes[0]!]!.cells.length === 1;
   return nodes.every((node) => {
     const { numberOfAssignments, cells } = machine[node]!;
@@ -257,7 +257,7 @@ function reserve(machine: MachineState, nodes: readonly number[], type: string, 
   return after;
 }
 
-function giveBack(machine: MachineState, { numaAffinity, type, size }: MemoryBlock): MachineState {
+function freeBlock(machine: MachineState, { numaAffinity, type, size }: MemoryBlock): MachineState {
   let left = size;
   const after = { ...machine };
   for (const node of numaAffinity) {
@@ -305,7 +305,7 @@ function reusableAfter(
 }
 
 /** Subtracts the memory that a container reuses from the blocks of earlier init containers. */
-function lessInit(of: Blocks, pod: Pod, container: Container, blocks: readonly MemoryBlock[]): Blocks {
+function withoutReused(of: Blocks, pod: Pod, container: Container, blocks: readonly MemoryBlock[]): Blocks {
   const after = new Map(of);
   for (const { numaAffinity, type, size } of blocks) {
     let left = size;

@@ -28,7 +28,7 @@ export interface TopologyChoice {
 }
 
 /** Maximum number of NUMA nodes; more would lead to too many combinations. */
-export const mostNumaNodes = 8;
+export const maxNumaNodes = 8;
 
 export const maskOf = (nodes: Iterable<number>): NumaMask => {
   let mask = 0;

@@ -35,7 +35,7 @@ async function begin(t: TestContext, more: Partial<ResourceManagersOptions> = {}
       updateContainerResources: async (id, { cpusetCpus }) => void updates.push(`${id} ${cpusetCpus}`),
     },
     registry: () => ({ pods: () => pods, containers: (uid: string) => containers.get(uid) ?? [] }) as never,
-    isGone: () => false,
+    isRemoved: () => false,
     store: checkpointStore(directory),
     directory,
     topology: { cpu: twoSockets, numa },
@@ -148,7 +148,7 @@ test("resources of a pod that was removed while no agent was running are free fo
   const { devices, freed } = devicesOf("a", "d");
   const known = await resourceManagers({ ...options, devices });
   assert.equal(known.admit(guaranteed("b"), []).ok, false);
-  const gone = await resourceManagers({ ...options, devices, isGone: (uid) => uid !== "d" });
+  const gone = await resourceManagers({ ...options, devices, isRemoved: (uid) => uid !== "d" });
   assert.deepEqual(gone.admit(guaranteed("b"), []), { ok: true });
   assert.deepEqual(freed, ["a"]);
 });
@@ -157,7 +157,7 @@ test("CPUs of a pod that was removed while no agent was running are shared again
   const { managers, options, clock } = await begin(t);
   managers.admit(guaranteed("a"), []);
   await managers.contribute(guaranteed("a"), guaranteed("a").spec.containers![0]!, signal);
-  const after = await resourceManagers({ ...options, isGone: () => true });
+  const after = await resourceManagers({ ...options, isRemoved: () => true });
   assert.equal(after.exclusive("a", "c").size, 2);
   const stopping = new AbortController();
   const running = after.run(stopping.signal);

@@ -41,7 +41,7 @@ import {
   memoryStateName,
   readCpuState,
   readMemoryState,
-  unusable,
+  stateFileError,
   writeCpuState,
   writeMemoryState,
 } from "./state-files.ts";
@@ -66,7 +66,7 @@ export interface ResourceManagersOptions {
   readonly runtime: Pick<ContainerRuntime, "updateContainerResources">;
   readonly registry: () => PodRegistry;
   /** Reports whether neither a source nor the runtime knows the pod. False until all sources are ready. */
-  readonly isGone: (podUid: string) => boolean;
+  readonly isRemoved: (podUid: string) => boolean;
   readonly store: CheckpointStore;
   /** Directory of the store, for error messages. */
   readonly directory: string;
@@ -109,7 +109,7 @@ export async function resourceManagers(options: ResourceManagersOptions): Promis
   await save();
   let saving = Promise.resolve();
   let lastAdmitted: string | undefined;
-  let isLastGone = false;
+  let isLastRemoved = false;
   /** The cpuset last applied in the runtime, by container ID. */
   const applied = new Map<string, string>();
   const numa = {
@@ -128,7 +128,7 @@ export async function resourceManagers(options: ResourceManagersOptions): Promis
       if (memory !== before) void saveSoon();
     },
     release: (podUid) => {
-      if (podUid === lastAdmitted) isLastGone = true;
+      if (podUid === lastAdmitted) isLastRemoved = true;
       else free(podUid);
     },
     exclusive: (podUid, container) => cpus.assignments.get(podUid)?.get(container) ?? noCpus,
@@ -153,10 +153,10 @@ export async function resourceManagers(options: ResourceManagersOptions): Promis
   }
 
   /** Frees the resources of pods that were removed while no agent was running. */
-  function freeGone(except: string | undefined): void {
+  function freeRemoved(except: string | undefined): void {
     const holders = [cpus.assignments, memory.assignments].flatMap((assigned) => [...assigned.keys()]);
     for (const uid of new Set([...holders, ...(options.devices?.podUids() ?? [])]))
-      if (uid !== except && options.isGone(uid)) free(uid);
+      if (uid !== except && options.isRemoved(uid)) free(uid);
   }
 
   /**
@@ -164,23 +164,23 @@ export async function resourceManagers(options: ResourceManagersOptions): Promis
    * now.
    */
   function freeStale(podUid: string): void {
-    if (isLastGone && lastAdmitted !== undefined) free(lastAdmitted);
-    freeGone(podUid);
+    if (isLastRemoved && lastAdmitted !== undefined) free(lastAdmitted);
+    freeRemoved(podUid);
     lastAdmitted = podUid;
-    isLastGone = false;
+    isLastRemoved = false;
   }
 
   function admit(pod: Pod): Admitted {
-    const begunAt = clock.now();
+    const startedAt = clock.now();
     try {
       freeStale(uidOf(pod));
       allocate(pod);
-      options.metrics?.admitted(clock.now() - begunAt, true);
+      options.metrics?.admitted(clock.now() - startedAt, true);
       return { ok: true };
     } catch (error) {
       options.devices?.abandon(uidOf(pod));
       if (!(error instanceof AllocationError)) throw error;
-      options.metrics?.admitted(clock.now() - begunAt, false);
+      options.metrics?.admitted(clock.now() - startedAt, false);
       const { reason, message } = error;
       const text =
         reason === "UnexpectedAdmissionError"
@@ -234,11 +234,11 @@ export async function resourceManagers(options: ResourceManagersOptions): Promis
     pod: Pod,
     container?: Container,
   ): TopologyHint {
-    const ask = <State>(provider: HintProvider<State>, of: State): ProviderHints | null =>
+    const hintsFrom = <State>(provider: HintProvider<State>, of: State): ProviderHints | null =>
       container ? provider.hints(of, pod, container) : provider.podHints(of, pod);
     const providers = [
-      ...(cpu ? [ask(cpu, state.cpus)] : []),
-      ...(options.memory ? [ask(memoryPolicy, state.memory)] : []),
+      ...(cpu ? [hintsFrom(cpu, state.cpus)] : []),
+      ...(options.memory ? [hintsFrom(memoryPolicy, state.memory)] : []),
       ...(options.devices
         ? [container ? options.devices.hints(pod, container) : options.devices.podHints(pod)]
         : []),
@@ -280,7 +280,7 @@ export async function resourceManagers(options: ResourceManagersOptions): Promis
 
   /** Updates the cpusets of running containers, which change with the shared pool. */
   async function reconcile(signal: AbortSignal): Promise<void> {
-    freeGone(lastAdmitted);
+    freeRemoved(lastAdmitted);
     const registry = options.registry();
     const seen = new Set<string>();
     for (const pod of registry.pods())
@@ -331,7 +331,7 @@ async function initialCpus(
   if (!found) return { shared: topology.cpu.cpus, assignments: new Map(), reusable: undefined };
   const state = cpuStateOf(found);
   const problem = cpuStateProblem(state, policy.reserved, topology.cpu);
-  if (problem) throw unusable(file, problem);
+  if (problem) throw stateFileError(file, problem);
   return state;
 }
 
@@ -354,6 +354,6 @@ async function initialMemory({
     reusable: undefined,
   };
   const problem = memoryStateProblem(state, fresh);
-  if (problem) throw unusable(file, problem);
+  if (problem) throw stateFileError(file, problem);
   return state;
 }

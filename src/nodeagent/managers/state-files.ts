@@ -58,13 +58,14 @@ async function restored<T extends CpuCheckpoint | MemoryCheckpoint>(
     found = JSON.parse(text) as typeof found;
     if (typeof found !== "object" || found === null) throw new Error("it is no object");
   } catch (error) {
-    throw unusable(file, (error as Error).message);
+    throw stateFileError(file, (error as Error).message);
   }
   const state = { ...found, entries: found.entries ?? {} } as T & { readonly checksum?: number };
   // Files of old releases have no checksum.
-  if (found.checksum && found.checksum !== checksumOf(state)) throw unusable(file, "checkpoint is corrupted");
+  if (found.checksum && found.checksum !== checksumOf(state))
+    throw stateFileError(file, "checkpoint is corrupted");
   if (state.policyName !== policyName)
-    throw unusable(
+    throw stateFileError(
       file,
       `configured policy "${policyName}" differs from state checkpoint policy "${state.policyName}"`,
     );
@@ -72,7 +73,7 @@ async function restored<T extends CpuCheckpoint | MemoryCheckpoint>(
 }
 
 /** Returns an error that names the file and the remedy. */
-export const unusable = ({ manager, path }: StateFile, why: string): Error =>
+export const stateFileError = ({ manager, path }: StateFile, why: string): Error =>
   new Error(
     `start ${manager.toLowerCase()} manager error: could not restore state from checkpoint: ${why}, ` +
       `please drain this node and delete the ${manager} manager checkpoint file "${path}" before restarting the agent`,

@@ -41,10 +41,12 @@ export async function nodeAddresses(sources: AddressSources): Promise<readonly s
   );
   const named = best((await lookUp(hostname).catch(() => [])).filter((address) => own.includes(address)));
   if (named !== undefined) return [named];
-  const way = await defaultInterface();
-  const onTheWay =
-    way === undefined ? [] : (interfaces()[way] ?? []).map(({ address }) => address).filter(isUsable);
-  const found = best(onTheWay) ?? best(own);
+  const defaultRouteInterface = await defaultInterface();
+  const defaultRouteAddresses =
+    defaultRouteInterface === undefined
+      ? []
+      : (interfaces()[defaultRouteInterface] ?? []).map(({ address }) => address).filter(isUsable);
+  const found = best(defaultRouteAddresses) ?? best(own);
   if (found === undefined)
     throw new Error(`can't get ip address of node ${hostname}: no interface has one; give it with --node-ip`);
   return [found];

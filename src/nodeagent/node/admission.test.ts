@@ -12,7 +12,7 @@ const pod = (spec: Spec = {}, metadata: object = {}): Pod =>
     metadata: { name: "p", ...metadata },
     spec: { containers: [{ name: "c" }], ...spec },
   }) as unknown as Pod;
-const asking = (requests: Record<string, string>): Spec => ({
+const requesting = (requests: Record<string, string>): Spec => ({
   containers: [{ name: "c", resources: { requests } }],
 });
 const withPort = (hostPort: number, more: object = {}): Spec => ({
@@ -33,7 +33,7 @@ interface Around {
   taints?: Taint[];
   unsafe?: string[];
   isolated?: boolean;
-  lacks?: string[];
+  pressures?: string[];
 }
 const critical = { priority: 2_000_000_000 };
 const allocatable = {
@@ -47,47 +47,72 @@ const allocatable = {
 
 const cases: [name: string, pod: Pod, reason: string | undefined, around?: Around][] = [
   ["a plain pod is admitted", pod(), undefined],
-  ["a node under memory pressure rejects BestEffort pods", pod(), "Evicted", { lacks: ["MemoryPressure"] }],
+  [
+    "a node under memory pressure rejects BestEffort pods",
+    pod(),
+    "Evicted",
+    { pressures: ["MemoryPressure"] },
+  ],
   [
     "a node under memory pressure admits pods with memory requests",
-    pod(asking({ memory: "1Mi" })),
+    pod(requesting({ memory: "1Mi" })),
     undefined,
-    { lacks: ["MemoryPressure"] },
+    { pressures: ["MemoryPressure"] },
   ],
   [
     "a node under memory pressure admits pods that tolerate its taint",
     pod({ tolerations: [{ key: dialect.names.taints.memoryPressure, operator: "Exists" }] }),
     undefined,
-    { lacks: ["MemoryPressure"] },
+    { pressures: ["MemoryPressure"] },
   ],
   [
     "a node under disk pressure rejects all ordinary pods",
-    pod({ ...asking({ memory: "1Mi" }), tolerations: [{ operator: "Exists" }] }),
+    pod({ ...requesting({ memory: "1Mi" }), tolerations: [{ operator: "Exists" }] }),
     "Evicted",
-    { lacks: ["MemoryPressure", "DiskPressure"] },
+    { pressures: ["MemoryPressure", "DiskPressure"] },
   ],
-  ["a node under disk pressure admits critical pods", pod(critical), undefined, { lacks: ["DiskPressure"] }],
+  [
+    "a node under disk pressure admits critical pods",
+    pod(critical),
+    undefined,
+    { pressures: ["DiskPressure"] },
+  ],
   ["too many pods", pod(), "OutOfpods", { others: [pod(), pod(), pod()] }],
-  ["a cpu request of the whole capacity fits", pod(asking({ cpu: "2" })), undefined],
-  ["a cpu request above the capacity does not fit", pod(asking({ cpu: "2001m" })), "OutOfcpu"],
+  ["a cpu request of the whole capacity fits", pod(requesting({ cpu: "2" })), undefined],
+  ["a cpu request above the capacity does not fit", pod(requesting({ cpu: "2001m" })), "OutOfcpu"],
   [
     "cpu requests of other pods count",
-    pod(asking({ cpu: "1001m" })),
+    pod(requesting({ cpu: "1001m" })),
     "OutOfcpu",
-    { others: [pod(asking({ cpu: "1" }))] },
+    { others: [pod(requesting({ cpu: "1" }))] },
   ],
   [
     "a larger request of an init container counts alone",
-    pod({ ...asking({ cpu: "1" }), initContainers: [{ name: "i", resources: { requests: { cpu: "3" } } }] }),
+    pod({
+      ...requesting({ cpu: "1" }),
+      initContainers: [{ name: "i", resources: { requests: { cpu: "3" } } }],
+    }),
     "OutOfcpu",
   ],
-  ["the pod overhead counts", pod({ ...asking({ cpu: "1500m" }), overhead: { cpu: "600m" } }), "OutOfcpu"],
-  ["a memory request above the capacity", pod(asking({ memory: "2Gi" })), "OutOfmemory"],
-  ["cpu is reported before memory", pod(asking({ memory: "2Gi", cpu: "9" })), "OutOfcpu"],
-  ["hugepages that the node lacks", pod(asking({ "hugepages-2Mi": "4Mi" })), "OutOfhugepages-2Mi"],
-  ["local storage", pod(asking({ "ephemeral-storage": "2Gi" })), "OutOfephemeral-storage"],
-  ["an extended resource that the node has", pod(asking({ "example.com/gpu": "2" })), "OutOfexample.com/gpu"],
-  ["an extended resource that the node does not have", pod(asking({ "example.com/other": "2" })), undefined],
+  [
+    "the pod overhead counts",
+    pod({ ...requesting({ cpu: "1500m" }), overhead: { cpu: "600m" } }),
+    "OutOfcpu",
+  ],
+  ["a memory request above the capacity", pod(requesting({ memory: "2Gi" })), "OutOfmemory"],
+  ["cpu is reported before memory", pod(requesting({ memory: "2Gi", cpu: "9" })), "OutOfcpu"],
+  ["hugepages that the node lacks", pod(requesting({ "hugepages-2Mi": "4Mi" })), "OutOfhugepages-2Mi"],
+  ["local storage", pod(requesting({ "ephemeral-storage": "2Gi" })), "OutOfephemeral-storage"],
+  [
+    "an extended resource that the node has",
+    pod(requesting({ "example.com/gpu": "2" })),
+    "OutOfexample.com/gpu",
+  ],
+  [
+    "an extended resource that the node does not have",
+    pod(requesting({ "example.com/other": "2" })),
+    undefined,
+  ],
   ["a node selector that matches", pod({ nodeSelector: { zone: "a" } }), undefined],
   ["a node selector that does not match", pod({ nodeSelector: { zone: "b" } }), "NodeAffinity"],
   ["the selector of the operating system", pod({ nodeSelector: { [os]: "linux" } }), undefined],
@@ -172,7 +197,7 @@ const cases: [name: string, pod: Pod, reason: string | undefined, around?: Aroun
   ],
   [
     "local storage that is not accounted for",
-    pod(asking({ "ephemeral-storage": "1Ki" })),
+    pod(requesting({ "ephemeral-storage": "1Ki" })),
     "LocalStorageNotIsolated",
     { isolated: false },
   ],
@@ -207,7 +232,7 @@ for (const [
   name,
   asked,
   reason,
-  { others = [], taints = [], unsafe = [], isolated = true, lacks = [] } = {},
+  { others = [], taints = [], unsafe = [], isolated = true, pressures = [] } = {},
 ] of cases) {
   test(`${name}: ${reason ?? "admitted"}`, () => {
     const admission = podAdmission({
@@ -216,7 +241,7 @@ for (const [
       labels: () => ({ zone: "a", cores: "8" }),
       allocatable: () => allocatable,
       taints: () => taints,
-      pressures: () => lacks,
+      pressures: () => pressures,
       allowedUnsafeSysctls: unsafe,
       localStorageIsolation: isolated,
       appArmor: false,
@@ -226,7 +251,7 @@ for (const [
   });
 }
 
-const plainly: AdmissionOptions = {
+const defaults: AdmissionOptions = {
   dialect,
   nodeName: "n1",
   labels: () => ({}),
@@ -238,8 +263,8 @@ const plainly: AdmissionOptions = {
   appArmor: false,
 };
 test("messages contain the insufficient resource", () => {
-  const admission = podAdmission(plainly);
-  assert.deepEqual(admission.admit(pod(asking({ cpu: "3" })), [pod(asking({ cpu: "500m" }))]), {
+  const admission = podAdmission(defaults);
+  assert.deepEqual(admission.admit(pod(requesting({ cpu: "3" })), [pod(requesting({ cpu: "500m" }))]), {
     ok: false,
     reason: "OutOfcpu",
     message: "Node didn't have enough resource: cpu, requested: 3000, used: 500, capacity: 2000",
@@ -259,7 +284,7 @@ const named = (
 ): Pod => pod({ containers: [{ name: "c", resources: { requests, limits } }], ...more }, { name });
 const guaranteed = (name: string, cpu: string): Pod =>
   named(name, { cpu, memory: "1Mi" }, {}, { cpu, memory: "1Mi" });
-const rooms: [name: string, pod: Pod, others: Pod[], result: string][] = [
+const preemptions: [name: string, pod: Pod, others: Pod[], result: string][] = [
   [
     "if all pods fit, none is preempted",
     named("p", { cpu: "1" }, critical),
@@ -334,7 +359,7 @@ const rooms: [name: string, pod: Pod, others: Pod[], result: string][] = [
   ],
   [
     "static pods are critical",
-    pod(asking({ cpu: "1" }), {
+    pod(requesting({ cpu: "1" }), {
       name: "s",
       annotations: { [dialect.names.annotations.configSource]: "file" },
     }),
@@ -342,9 +367,9 @@ const rooms: [name: string, pod: Pod, others: Pod[], result: string][] = [
     "a",
   ],
 ];
-for (const [name, asked, others, result] of rooms) {
+for (const [name, asked, others, result] of preemptions) {
   test(`preemption: ${name}`, () => {
-    const admitted = podAdmission({ ...plainly, labels: () => ({ zone: "a" }) }).admit(asked, others);
+    const admitted = podAdmission({ ...defaults, labels: () => ({ zone: "a" }) }).admit(asked, others);
     assert.equal(
       admitted.ok
         ? (admitted.preempts?.map(({ metadata }) => metadata.name).join(",") ?? "ok")
@@ -357,13 +382,13 @@ for (const [name, asked, others, result] of rooms) {
 test("a pod with AppArmor profiles is blocked on a kernel without AppArmor", () => {
   const prefix = dialect.names.annotations.appArmorContainerPrefix;
   const asked = (profile: string): Pod => pod({}, { annotations: { [`${prefix}c`]: profile } });
-  const without = podAdmission(plainly);
+  const without = podAdmission(defaults);
   assert.deepEqual(without.blocks!(asked("runtime/default")), {
     reason: "AppArmor",
     message: "Cannot enforce AppArmor: AppArmor is not enabled on the host",
   });
   assert.deepEqual([asked("unconfined"), pod()].map(without.blocks!), [undefined, undefined]);
-  assert.equal(podAdmission({ ...plainly, appArmor: true }).blocks!(asked("runtime/default")), undefined);
+  assert.equal(podAdmission({ ...defaults, appArmor: true }).blocks!(asked("runtime/default")), undefined);
 });
 
 test("a pod that ran before is checked against the recorded allocatable resources of the node", () => {
@@ -379,7 +404,7 @@ test("a pod that ran before is checked against the recorded allocatable resource
     appArmor: false,
     pressures: () => [],
   });
-  const large = pod(asking({ cpu: "1500m" }));
+  const large = pod(requesting({ cpu: "1500m" }));
   assert.deepEqual(
     [
       admission.admit(large, [], true).ok,

@@ -46,21 +46,21 @@ const safeSysctls = [
 export function podAdmission(options: AdmissionOptions): PodAdmission {
   const { dialect, nodeName } = options;
   const allowed = [...safeSysctls, ...options.allowedUnsafeSysctls];
-  const no = (reason: string, message = `Predicate ${reason} failed`): Admitted => ({
+  const reject = (reason: string, message = `Predicate ${reason} failed`): Admitted => ({
     ok: false,
     reason,
     message,
   });
   const underPressure = (pod: Pod): Admitted => {
     const pressures = options.pressures();
-    return pressures.length === 0 || mayComeUnder(pressures, pod, dialect)
+    return pressures.length === 0 || isAdmittedUnderPressure(pressures, pod, dialect)
       ? { ok: true }
-      : no("Evicted", `The node had condition: [${pressures.join(" ")}]. `);
+      : reject("Evicted", `The node had condition: [${pressures.join(" ")}]. `);
   };
-  const handled = (pod: Pod, others: readonly Pod[]): Admitted => {
+  const runHandlers = (pod: Pod, others: readonly Pod[]): Admitted => {
     for (const handler of options.handlers ?? []) {
-      const answer = handler.admit(pod, others);
-      if (!answer.ok) return answer;
+      const result = handler.admit(pod, others);
+      if (!result.ok) return result;
     }
     return { ok: true };
   };
@@ -68,14 +68,14 @@ export function podAdmission(options: AdmissionOptions): PodAdmission {
     ...(options.confirm && { confirm: options.confirm }),
     // Pods that already run go through the resource managers, too, which know their allocations.
     admit: (pod, others, ran = false) => {
-      const pressed = underPressure(pod);
-      if (!pressed.ok) return pressed;
+      const underPressureResult = underPressure(pod);
+      if (!underPressureResult.ok) return underPressureResult;
       const sysctl = sysctlProblem(pod, allowed);
-      if (sysctl) return no("SysctlForbidden", sysctl);
-      const answer = handled(pod, others);
-      if (!answer.ok) return answer;
-      if (!options.localStorageIsolation && boundsLocalStorage(pod)) {
-        return no(
+      if (sysctl) return reject("SysctlForbidden", sysctl);
+      const result = runHandlers(pod, others);
+      if (!result.ok) return result;
+      if (!options.localStorageIsolation && usesLocalStorage(pod)) {
+        return reject(
           "LocalStorageNotIsolated",
           "This node does not account for local storage: pods may set neither ephemeral-storage nor the size limit of an emptyDir",
         );
@@ -85,14 +85,14 @@ export function podAdmission(options: AdmissionOptions): PodAdmission {
       const lacking = shortages(pod, others, allocatable(), (name) => isExtendedResource(name, dialect));
       if (lacking[0] && !isCritical(pod, dialect)) {
         const { resource, requested, used, capacity } = lacking[0];
-        return no(
+        return reject(
           `OutOf${resource}`,
           `Node didn't have enough resource: ${resource}, requested: ${requested}, used: ${used}, capacity: ${capacity}`,
         );
       }
-      if (!podMatchesNode(pod.spec, { name: nodeName, labels })) return no("NodeAffinity");
-      if (pod.spec.nodeName && pod.spec.nodeName !== nodeName) return no("NodeName");
-      if (portsCollide(pod, others)) return no("NodePorts");
+      if (!podMatchesNode(pod.spec, { name: nodeName, labels })) return reject("NodeAffinity");
+      if (pod.spec.nodeName && pod.spec.nodeName !== nodeName) return reject("NodeName");
+      if (portsCollide(pod, others)) return reject("NodePorts");
       if (
         !isStatic(pod, dialect) &&
         options
@@ -103,32 +103,32 @@ export function podAdmission(options: AdmissionOptions): PodAdmission {
               !(pod.spec.tolerations ?? []).some((one) => tolerates(one, taint)),
           )
       ) {
-        return no("TaintToleration");
+        return reject("TaintToleration");
       }
       // A critical pod is not rejected for lack of resources: other pods are preempted.
       let preempts: readonly Pod[] = [];
       try {
         if (lacking.length > 0) preempts = podsToPreempt(pod, others, lacking, dialect);
       } catch (error) {
-        const trouble = `preemption: error finding a set of pods to preempt: ${(error as Error).message}`;
-        return no(
+        const preemptionError = `preemption: error finding a set of pods to preempt: ${(error as Error).message}`;
+        return reject(
           "UnexpectedAdmissionError",
-          `Unexpected error while attempting to recover from admission failure: ${trouble}`,
+          `Unexpected error while attempting to recover from admission failure: ${preemptionError}`,
         );
       }
       const os = pod.metadata.labels?.[dialect.names.labels.os];
       if (os !== undefined && os !== "linux") {
-        return no(
+        return reject(
           "PodOSSelectorNodeLabelDoesNotMatch",
           `Failed to admit pod as the \`${dialect.names.labels.os}\` label doesn't match node label`,
         );
       }
       if (pod.spec.os?.name && pod.spec.os.name !== "linux")
-        return no("PodOSNotSupported", "Failed to admit pod as the OS field doesn't match node OS");
+        return reject("PodOSNotSupported", "Failed to admit pod as the OS field doesn't match node OS");
       return { ok: true, ...(preempts.length > 0 && { preempts, lacking: lacking[0]!.resource }) };
     },
     blocks: (pod) => {
-      if (options.appArmor || !asksForAppArmor(pod, dialect)) return undefined;
+      if (options.appArmor || !usesAppArmor(pod, dialect)) return undefined;
       return { reason: "AppArmor", message: "Cannot enforce AppArmor: AppArmor is not enabled on the host" };
     },
   };
@@ -138,14 +138,14 @@ export function podAdmission(options: AdmissionOptions): PodAdmission {
  * Reports whether a pod is admitted under pressure: critical pods always are; under memory pressure alone, so
  * are pods that are not BestEffort or that tolerate the memory pressure taint.
  */
-function mayComeUnder(pressures: readonly string[], pod: Pod, dialect: Dialect): boolean {
+function isAdmittedUnderPressure(pressures: readonly string[], pod: Pod, dialect: Dialect): boolean {
   if (isCritical(pod, dialect)) return true;
   if (pressures.some((pressure) => pressure !== memoryPressure)) return false;
   const taint: Taint = { key: dialect.names.taints.memoryPressure, effect: "NoSchedule" };
   return qosClass(pod) !== "BestEffort" || (pod.spec.tolerations ?? []).some((one) => tolerates(one, taint));
 }
 
-function asksForAppArmor({ metadata }: Pod, { names }: Dialect): boolean {
+function usesAppArmor({ metadata }: Pod, { names }: Dialect): boolean {
   return Object.entries(metadata.annotations ?? {}).some(
     ([name, value]) => name.startsWith(names.annotations.appArmorContainerPrefix) && value !== "unconfined",
   );
@@ -174,7 +174,7 @@ function sysctlProblem(pod: Pod, allowed: readonly string[]): string | undefined
   return undefined;
 }
 
-function boundsLocalStorage(pod: Pod): boolean {
+function usesLocalStorage(pod: Pod): boolean {
   const named = (amounts: object | undefined): boolean =>
     amounts !== undefined && "ephemeral-storage" in amounts;
   return (

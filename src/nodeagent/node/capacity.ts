@@ -37,7 +37,7 @@ export function capacityOf(machine: Machine, rules: CapacityRules): Amounts {
 }
 
 const bytes = (count: number): string => formatQuantity(quantityOf(count, 0, "BinarySI"));
-const nothing = quantityOf(0);
+const zero = quantityOf(0);
 
 /** Returns capacity minus all reserved amounts and, for memory and local storage, the hard thresholds. */
 export function allocatableOf(
@@ -50,16 +50,16 @@ export function allocatableOf(
   for (const [name, amount] of Object.entries(capacity)) {
     const taken = kept.reduce(
       (sum, one) => (one[name] === undefined ? sum : addQuantity(sum, parseQuantity(one[name]))),
-      nothing,
+      zero,
     );
-    left.set(name, atLeastNothing(subtractQuantity(parseQuantity(amount), taken)));
+    left.set(name, atLeastZero(subtractQuantity(parseQuantity(amount), taken)));
   }
   const memory = left.get("memory");
   if (memory) {
     const pages = Object.entries(capacity).filter(([name]) => name.startsWith("hugepages-"));
     left.set(
       "memory",
-      atLeastNothing(pages.reduce((sum, [, amount]) => subtractQuantity(sum, parseQuantity(amount)), memory)),
+      atLeastZero(pages.reduce((sum, [, amount]) => subtractQuantity(sum, parseQuantity(amount)), memory)),
     );
   }
   return Object.fromEntries([...left].map(([name, amount]) => [name, formatQuantity(amount)]));
@@ -73,7 +73,7 @@ export function reservationProblem(
 ): string | undefined {
   const kept = [...reserved, thresholdAmounts(capacity, hardThresholds)];
   const problems = Object.entries(capacity).flatMap(([name, amount]) => {
-    const taken = kept.reduce((sum, one) => addQuantity(sum, parseQuantity(one[name] ?? "0")), nothing);
+    const taken = kept.reduce((sum, one) => addQuantity(sum, parseQuantity(one[name] ?? "0")), zero);
     return compareQuantity(taken, parseQuantity(amount)) > 0
       ? [`${formatQuantity(taken)} of ${JSON.stringify(name)} are reserved, the node has ${amount}`]
       : [];
@@ -96,8 +96,8 @@ export function allocatablePids(maxPids: number, reserved: readonly Amounts[]): 
   return { pid: String(Math.max(1, maxPids - taken)) };
 }
 
-const atLeastNothing = (amount: Quantity): Quantity =>
-  compareQuantity(amount, nothing) < 0 ? { ...nothing, format: amount.format } : amount;
+const atLeastZero = (amount: Quantity): Quantity =>
+  compareQuantity(amount, zero) < 0 ? { ...zero, format: amount.format } : amount;
 
 const reservedBy: Readonly<Record<string, string>> = {
   "memory.available": "memory",

@@ -8,7 +8,7 @@ export interface NodeHealth {
   readonly diskPressure: boolean;
   readonly pidPressure: boolean;
   /** Why pods cannot run; empty if the node is ready. */
-  readonly troubles: readonly string[];
+  readonly problems: readonly string[];
   /** Appended to the message of a ready node. */
   readonly notes?: readonly string[];
 }
@@ -64,7 +64,7 @@ export function nextConditions(
   const conditions = [...before];
   const events: string[] = [];
   const reasonOf = (word: string): string => dialect.spelling.word(`NodeAgent${word}`);
-  const put = (type: string, status: string, reason: string, message: string): boolean => {
+  const setCondition = (type: string, status: string, reason: string, message: string): boolean => {
     const at = conditions.findIndex((condition) => condition.type === type);
     const old = conditions[at];
     const changed = old?.status !== status;
@@ -82,17 +82,22 @@ export function nextConditions(
   };
   for (const { type, isOn, on, off } of pressures) {
     const [reason, message, event] = isOn(health) ? on : off;
-    if (put(type, isOn(health) ? "True" : "False", reasonOf(reason), `${agent} ${message}`))
+    if (setCondition(type, isOn(health) ? "True" : "False", reasonOf(reason), `${agent} ${message}`))
       events.push(event);
   }
-  const isReady = health.troubles.length === 0;
+  const isReady = health.problems.length === 0;
   const known = before.some(({ type }) => type === "Ready");
-  const troubles =
-    health.troubles.length > 1 ? `[${health.troubles.join(", ")}]` : (health.troubles[0] ?? "");
+  const problems =
+    health.problems.length > 1 ? `[${health.problems.join(", ")}]` : (health.problems[0] ?? "");
   const message = isReady
     ? [`${agent} is posting ready status`, ...(health.notes ?? [])].join(". ")
-    : troubles;
-  const changed = put("Ready", isReady ? "True" : "False", reasonOf(isReady ? "Ready" : "NotReady"), message);
+    : problems;
+  const changed = setCondition(
+    "Ready",
+    isReady ? "True" : "False",
+    reasonOf(isReady ? "Ready" : "NotReady"),
+    message,
+  );
   if (changed && known) events.push(isReady ? "NodeReady" : "NodeNotReady");
   return { conditions, events };
 }

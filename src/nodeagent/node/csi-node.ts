@@ -21,10 +21,10 @@ export interface CsiNode extends CsiNodeRegistry {
   ensure(signal: AbortSignal): Promise<void>;
 }
 
-const takenOver = ["aws-ebs", "azure-disk", "azure-file", "cinder", "gce-pd", "vsphere-volume"];
-const longestWaitMilliseconds = 60_000;
+const migratedPlugins = ["aws-ebs", "azure-disk", "azure-file", "cinder", "gce-pd", "vsphere-volume"];
+const maxWaitMilliseconds = 60_000;
 const triesPerChange = 5;
-const mostVolumes = 2 ** 31 - 1;
+const maxVolumes = 2 ** 31 - 1;
 
 export function csiNode({ client, clock, log, nodeName, nodeUid }: CsiNodeOptions): CsiNode {
   const csiNodes = client.of(kinds.csiNodes);
@@ -32,11 +32,11 @@ export function csiNode({ client, clock, log, nodeName, nodeUid }: CsiNodeOption
   const { dialect } = client;
   const nodeIdAnnotation = labelName(dialect, "csi.volume", "nodeid");
 
-  async function present() {
+  async function ensureObject() {
     const ownerReferences = [{ apiVersion: "v1", kind: "Node", name: nodeName, uid: nodeUid() ?? "" }];
     const migrated = labelName(dialect, "storage.alpha", "migrated-plugins");
     const annotations = {
-      [migrated]: takenOver.map((kind) => `${dialect.names.volumes.pluginPrefix}${kind}`).join(","),
+      [migrated]: migratedPlugins.map((kind) => `${dialect.names.volumes.pluginPrefix}${kind}`).join(","),
     };
     const found = await csiNodes.get(nodeName).catch((error: unknown) => {
       if (error instanceof ApiError && error.code === 404) return undefined;
@@ -57,7 +57,7 @@ export function csiNode({ client, clock, log, nodeName, nodeUid }: CsiNodeOption
   function change(to: (drivers: readonly CSINodeDriver[]) => readonly CSINodeDriver[]): Promise<void> {
     const turn = changing.then(async () => {
       for (let tries = 1; ; tries++) {
-        const { metadata, spec } = await present();
+        const { metadata, spec } = await ensureObject();
         const old = spec.drivers ?? [];
         const drivers = to(old);
         if (JSON.stringify(drivers) === JSON.stringify(old)) return;
@@ -84,8 +84,8 @@ export function csiNode({ client, clock, log, nodeName, nodeUid }: CsiNodeOption
   ): Promise<void> {
     const { metadata } = await nodes.get(nodeName);
     for (const [name, value] of Object.entries(labels)) {
-      const held = metadata.labels?.[name];
-      if (held !== undefined && held !== value) throw new Error(collision(name, value, held));
+      const existing = metadata.labels?.[name];
+      if (existing !== undefined && existing !== value) throw new Error(collisionText(name, value, existing));
     }
     const ids = idsFrom(metadata.annotations?.[nodeIdAnnotation]);
     change(ids);
@@ -102,9 +102,9 @@ export function csiNode({ client, clock, log, nodeName, nodeUid }: CsiNodeOption
 
   return {
     ensure: async (signal) => {
-      for (let wait = 1000; !signal.aborted; wait = Math.min(longestWaitMilliseconds, wait * 2)) {
+      for (let wait = 1000; !signal.aborted; wait = Math.min(maxWaitMilliseconds, wait * 2)) {
         try {
-          await present();
+          await ensureObject();
           return;
         } catch (error) {
           if (error instanceof ApiError && error.code < 500 && error.code !== 429 && error.code !== 409) {
@@ -139,7 +139,7 @@ function driverOf(
   { nodeId, maxVolumesPerNode, accessibleTopology }: CsiNodeInfo,
 ): CSINodeDriver {
   const topologyKeys = Object.keys(accessibleTopology?.segments ?? {}).toSorted();
-  const count = Math.min(mostVolumes, Number(maxVolumesPerNode ?? 0));
+  const count = Math.min(maxVolumes, Number(maxVolumesPerNode ?? 0));
   return {
     name,
     nodeID: nodeId,
@@ -156,7 +156,7 @@ const isSame = (a: CSINodeDriver, b: CSINodeDriver): boolean =>
 const sortedJson = (values: Readonly<Record<string, string>>): string =>
   JSON.stringify(Object.fromEntries(Object.entries(values).toSorted(([a], [b]) => (a < b ? -1 : 1))));
 
-function collision(name: string, value: string, held: string): string {
+function collisionText(name: string, value: string, held: string): string {
   const pair = (of: string): string => `${JSON.stringify(name)}:${JSON.stringify(of)}`;
   return `detected topology value collision: driver reported ${pair(value)} but existing label is ${pair(held)}`;
 }

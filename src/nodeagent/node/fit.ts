@@ -20,24 +20,24 @@ export function shortages(
   pod: Pod,
   others: readonly Pod[],
   allocatable: Readonly<Record<string, string>>,
-  isForeign: (resource: string) => boolean,
+  isExtended: (resource: string) => boolean,
 ): Shortage[] {
   const found: Shortage[] = [];
   const capacityOf = (name: string): number => resourceAmount(name, allocatable[name] ?? "0");
   if (others.length + 1 > capacityOf("pods"))
     found.push({ resource: "pods", requested: 1, used: others.length, capacity: capacityOf("pods") });
-  const asked = podRequests(pod);
+  const requests = podRequests(pod);
   const used: Amounts = new Map();
   for (const other of others)
     for (const [name, amount] of podRequests(other)) used.set(name, (used.get(name) ?? 0) + amount);
   const plain = ["cpu", "memory", "ephemeral-storage"];
   const names = [
-    ...plain.filter((name) => asked.has(name)),
-    ...[...asked.keys()].filter((name) => !plain.includes(name)).toSorted(),
+    ...plain.filter((name) => requests.has(name)),
+    ...[...requests.keys()].filter((name) => !plain.includes(name)).toSorted(),
   ];
   for (const name of names) {
-    const requested = asked.get(name)!;
-    if (requested <= 0 || (isForeign(name) && allocatable[name] === undefined)) continue;
+    const requested = requests.get(name)!;
+    if (requested <= 0 || (isExtended(name) && allocatable[name] === undefined)) continue;
     const capacity = capacityOf(name);
     const taken = used.get(name) ?? 0;
     if (requested > capacity - taken) found.push({ resource: name, requested, used: taken, capacity });

@@ -17,7 +17,7 @@ export function hostPortsOf(pod: Pod): HostPort[] {
   );
 }
 
-const isEvery = (ip: string): boolean => ip === "0.0.0.0" || ip === "::";
+const isUnspecified = (ip: string): boolean => ip === "0.0.0.0" || ip === "::";
 
 /** Reports whether a host port of a pod conflicts with one of the other pods. */
 export function portsCollide(pod: Pod, others: readonly Pod[]): boolean {
@@ -27,7 +27,9 @@ export function portsCollide(pod: Pod, others: readonly Pod[]): boolean {
   return wanted.some((a) =>
     taken.some(
       (b) =>
-        a.port === b.port && a.protocol === b.protocol && (a.ip === b.ip || isEvery(a.ip) || isEvery(b.ip)),
+        a.port === b.port &&
+        a.protocol === b.protocol &&
+        (a.ip === b.ip || isUnspecified(a.ip) || isUnspecified(b.ip)),
     ),
   );
 }

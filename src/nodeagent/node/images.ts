@@ -2,7 +2,7 @@
 import type { ContainerImage } from "#api";
 import type { Image } from "#cri";
 
-const mostNames = 5;
+const maxNames = 5;
 
 export function imagesOf(
   images: readonly Pick<Image, "repoDigests" | "repoTags" | "size">[],
@@ -10,7 +10,7 @@ export function imagesOf(
 ): ContainerImage[] {
   const sorted = images.toSorted((a, b) => Number(b.size) - Number(a.size));
   return (limit < 0 ? sorted : sorted.slice(0, limit)).map(({ repoDigests, repoTags, size }) => ({
-    names: [...repoDigests, ...repoTags].slice(0, mostNames),
+    names: [...repoDigests, ...repoTags].slice(0, maxNames),
     sizeBytes: Number(size),
   }));
 }

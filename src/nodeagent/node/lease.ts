@@ -14,7 +14,7 @@ export interface NodeLeaseOptions {
 }
 
 const leases: ResourceKind<typeof Lease> = { schema: Lease, plural: "leases", namespaced: true };
-const longestWaitMilliseconds = 7000;
+const maxWaitMilliseconds = 7000;
 const triesPerRenewal = 5;
 
 type KnownLease = Lease & AnyObject;
@@ -26,7 +26,7 @@ export function nodeLease({ client, clock, log, nodeName, seconds, nodeUid }: No
   const stopping = new AbortController();
   const namespace = client.dialect.data.nodeLeaseNamespace;
   const resource = client.of(leases);
-  let held: KnownLease | undefined;
+  let current: KnownLease | undefined;
 
   void (async () => {
     for (let failures = 0; !stopping.signal.aborted;) {
@@ -34,29 +34,31 @@ export function nodeLease({ client, clock, log, nodeName, seconds, nodeUid }: No
       try {
         await renew();
         failures = 0;
-        await rest(Math.max(0, seconds * 250 - (clock.now() - startedAt)));
+        await sleep(Math.max(0, seconds * 250 - (clock.now() - startedAt)));
       } catch (error) {
-        held = undefined;
+        current = undefined;
         failures++;
         if (failures % triesPerRenewal === 1)
           log.warn("failed to renew node lease", { error: (error as Error).message });
-        await rest(Math.min(longestWaitMilliseconds, 200 * 2 ** Math.min(failures - 1, 10)));
+        await sleep(Math.min(maxWaitMilliseconds, 200 * 2 ** Math.min(failures - 1, 10)));
       }
     }
   })();
   return { stop: () => stopping.abort(new Error("stopped")) };
 
-  async function rest(milliseconds: number): Promise<void> {
+  async function sleep(milliseconds: number): Promise<void> {
     await clock.sleep(milliseconds, stopping.signal).catch(() => undefined);
   }
 
   async function renew(): Promise<void> {
-    held ??= await resource.get(nodeName, { namespace }).catch((error: unknown) => {
+    current ??= await resource.get(nodeName, { namespace }).catch((error: unknown) => {
       if (error instanceof ApiError && error.code === 404) return undefined;
       throw error;
     });
-    const wanted = renewed(held);
-    held = held ? await resource.update(wanted, { namespace }) : await resource.create(wanted, { namespace });
+    const wanted = renewed(current);
+    current = current
+      ? await resource.update(wanted, { namespace })
+      : await resource.create(wanted, { namespace });
   }
 
   function renewed(old: KnownLease | undefined): KnownLease {

@@ -84,11 +84,11 @@ test("thresholds of 0% and 100% reserve nothing", () => {
   assert.equal(allocatableOf({ memory: "8Gi" }, [], { "memory.available": "100%" })["memory"], "8Gi");
 });
 
-const well = { memoryPressure: false, diskPressure: false, pidPressure: false, troubles: [] };
+const well = { memoryPressure: false, diskPressure: false, pidPressure: false, problems: [] };
 const readiness: [
   rule: string,
   before: readonly string[],
-  troubles: readonly string[],
+  problems: readonly string[],
   event: string | undefined,
 ][] = [
   ["no event says that a new node becomes ready", [], [], undefined],
@@ -97,7 +97,7 @@ const readiness: [
   ["a node that becomes not ready has an event", ["Ready=True"], ["a"], "NodeNotReady"],
   ["a node that stays ready has no event", ["Ready=True"], [], undefined],
 ];
-for (const [rule, before, troubles, event] of readiness) {
+for (const [rule, before, problems, event] of readiness) {
   test(rule, () => {
     const old = before.map((text) => ({
       type: text.split("=")[0]!,
@@ -105,7 +105,7 @@ for (const [rule, before, troubles, event] of readiness) {
       lastHeartbeatTime: null,
       lastTransitionTime: null,
     }));
-    const { events } = nextConditions(old, { ...well, troubles }, 0, dialects.orch);
+    const { events } = nextConditions(old, { ...well, problems }, 0, dialects.orch);
     assert.equal(
       events.find((each) => each.endsWith("Ready")),
       event,
@@ -136,7 +136,7 @@ test("conditions have reasons and messages, and their changes are events", () =>
   ]);
   const second = nextConditions(
     first.conditions,
-    { ...well, diskPressure: true, troubles: ["a", "b"] },
+    { ...well, diskPressure: true, problems: ["a", "b"] },
     60_000,
     dialects.orch,
   );
@@ -275,7 +275,7 @@ const clouds: [
   externalCloud: boolean,
   nodeIps: string[],
   annotation: string | undefined,
-  told: boolean,
+  isReported: boolean,
 ][] = [
   ["a node without external cloud reports its addresses", false, ["10.0.0.1"], undefined, true],
   [
@@ -288,7 +288,7 @@ const clouds: [
   ["without a configured address the cloud controller sets the addresses", true, [], undefined, false],
   ["an unspecified address is not a configured address", true, ["0.0.0.0"], undefined, false],
 ];
-for (const [name, externalCloud, nodeIps, annotation, told] of clouds)
+for (const [name, externalCloud, nodeIps, annotation, isReported] of clouds)
   test(name, () => {
     const identity = {
       dialect: dialects.orch,
@@ -305,5 +305,5 @@ for (const [name, externalCloud, nodeIps, annotation, told] of clouds)
     const facts = { machine: {}, capacity: {}, allocatable: {}, addresses: ["10.0.0.1"], hostname: "n1" };
     const { metadata, status } = freshNode(identity, facts as never);
     assert.equal(metadata.annotations?.[dialects.orch.names.annotations.providedNodeIp], annotation);
-    assert.equal(status.addresses !== undefined, told);
+    assert.equal(status.addresses !== undefined, isReported);
   });

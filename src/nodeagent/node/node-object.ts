@@ -115,7 +115,7 @@ export function statusParts(
   const { machine } = facts;
   const { dialect, port } = identity;
   // Without a configured address the cloud controller sets the node's addresses.
-  const isForOthers = identity.externalCloud && specifiedIps(identity).length === 0;
+  const leavesAddresses = identity.externalCloud && specifiedIps(identity).length === 0;
   const addresses: NodeAddress[] = [
     ...facts.addresses.map((address) => ({ type: "InternalIP", address })),
     { type: "Hostname", address: facts.hostname },
@@ -124,7 +124,7 @@ export function statusParts(
   return {
     capacity: { ...facts.capacity },
     allocatable: { ...facts.allocatable },
-    ...(!isForOthers && { addresses }),
+    ...(!leavesAddresses && { addresses }),
     daemonEndpoints: named("nodeagentEndpoint", { Port: port }),
     nodeInfo: {
       machineID: machine.machineId,
@@ -145,52 +145,55 @@ export function statusParts(
 
 /** Returns a strategic merge patch from the current status to the wanted one; undefined if they are equal. */
 export function statusPatch(
-  standing: Partial<NodeStatus>,
+  current: Partial<NodeStatus>,
   wanted: Partial<NodeStatus>,
 ): Record<string, unknown> | undefined {
   const patch: Record<string, unknown> = {};
   for (const key of ["daemonEndpoints", "nodeInfo", "images", "volumesInUse"] as const) {
-    if (wanted[key] === undefined || isSame(standing[key], wanted[key])) continue;
+    if (wanted[key] === undefined || isSame(current[key], wanted[key])) continue;
     // An empty list equals an absent one.
-    if (isNothing(wanted[key]) && isNothing(standing[key])) continue;
+    if (isEmpty(wanted[key]) && isEmpty(current[key])) continue;
     patch[key] = wanted[key];
   }
   for (const key of ["capacity", "allocatable"] as const) {
-    if (wanted[key] === undefined || isSame(standing[key], wanted[key])) continue;
-    const gone = Object.keys(standing[key] ?? {}).filter(
+    if (wanted[key] === undefined || isSame(current[key], wanted[key])) continue;
+    const removed = Object.keys(current[key] ?? {}).filter(
       (name) => name.startsWith("hugepages-") && wanted[key]![name] === undefined,
     );
-    patch[key] = { ...wanted[key], ...Object.fromEntries(gone.map((name) => [name, null])) };
+    patch[key] = { ...wanted[key], ...Object.fromEntries(removed.map((name) => [name, null])) };
   }
   // Addresses are merged by type, which may occur twice: the list must be replaced as a whole.
-  if (wanted.addresses && !isSame(standing.addresses, wanted.addresses))
+  if (wanted.addresses && !isSame(current.addresses, wanted.addresses))
     patch["addresses"] = [...wanted.addresses, { $patch: "replace" }];
-  if (wanted.conditions && !isSame(timeless(standing.conditions), timeless(wanted.conditions)))
+  if (
+    wanted.conditions &&
+    !isSame(withoutHeartbeatTimes(current.conditions), withoutHeartbeatTimes(wanted.conditions))
+  )
     patch["conditions"] = wanted.conditions;
   return Object.keys(patch).length > 0 ? patch : undefined;
 }
 
-const isNothing = (value: unknown): boolean =>
+const isEmpty = (value: unknown): boolean =>
   value === undefined || (Array.isArray(value) && value.length === 0);
 
-const timeless = (conditions: NodeStatus["conditions"]): unknown =>
+const withoutHeartbeatTimes = (conditions: NodeStatus["conditions"]): unknown =>
   (conditions ?? []).map((condition) => ({ ...condition, lastHeartbeatTime: "" }));
 
 /** Reports whether `standing` contains everything in `wanted`; maps may have additional entries. */
-function isSame(standing: unknown, wanted: unknown): boolean {
+function isSame(current: unknown, wanted: unknown): boolean {
   if (typeof wanted !== "object" || wanted === null)
     return (
-      standing === wanted || (isAmount(standing) && isAmount(wanted) && String(standing) === String(wanted))
+      current === wanted || (isAmount(current) && isAmount(wanted) && String(current) === String(wanted))
     );
-  if (typeof standing !== "object" || standing === null) return false;
+  if (typeof current !== "object" || current === null) return false;
   if (Array.isArray(wanted))
     return (
-      Array.isArray(standing) &&
-      standing.length === wanted.length &&
-      wanted.every((item, i) => isSame(standing[i], item))
+      Array.isArray(current) &&
+      current.length === wanted.length &&
+      wanted.every((item, i) => isSame(current[i], item))
     );
   return Object.entries(wanted).every(([key, value]) =>
-    isSame((standing as Record<string, unknown>)[key], value),
+    isSame((current as Record<string, unknown>)[key], value),
   );
 }
 const isAmount = (value: unknown): boolean =>

@@ -7,7 +7,7 @@ import { csiNode } from "./csi-node.ts";
 import { nodeLease } from "./lease.ts";
 import type { NodeHealth } from "./conditions.ts";
 import type { NodeIdentity, NodeStatusFacts } from "./node-object.ts";
-import { nodeLife } from "./node.ts";
+import { nodeLifecycle } from "./node.ts";
 
 const machine = {
   cpus: 2,
@@ -36,7 +36,7 @@ const facts: NodeStatusFacts = {
   agentVersion: "v1",
   images: [],
 };
-const health: NodeHealth = { memoryPressure: false, diskPressure: false, pidPressure: false, troubles: [] };
+const health: NodeHealth = { memoryPressure: false, diskPressure: false, pidPressure: false, problems: [] };
 
 function setUp(
   dialect = dialects.orch,
@@ -59,7 +59,7 @@ function setUp(
     externalCloud: false,
     ...changes,
   };
-  const life = nodeLife({
+  const life = nodeLifecycle({
     ...(online && { client: api.client }),
     clock,
     log: silentLog,
@@ -207,12 +207,12 @@ test("an unchanged status is reported at the report frequency, a changed one at 
   assert.equal(patches(), first);
   await step(60);
   assert.equal(patches(), first + 1, "reported although nothing has changed");
-  seen.health = { ...health, troubles: ["container runtime is down"] };
+  seen.health = { ...health, problems: ["container runtime is down"] };
   await step(20);
   assert.equal(patches(), first + 2);
   assert.equal(events.at(-1), "NodeNotReady");
   seen.health = health;
-  life.statusSoon();
+  life.triggerStatusUpdate();
   await settle();
   assert.equal(events.at(-1), "NodeReady");
   assert.equal(
@@ -413,7 +413,7 @@ test("drivers of the node are published in its CSINode object, its annotation an
     nodeName: "n1",
     nodeUid: () => "u1",
   });
-  const told = () => [
+  const published = () => [
     (api.objects.get(path) as never as { spec: { drivers: object[] } }).spec.drivers,
     (api.objects.get(node) as never as { metadata: object }).metadata,
   ];
@@ -421,7 +421,7 @@ test("drivers of the node are published in its CSINode object, its annotation an
   await storage.install("a.test", { nodeId: "n-1", maxVolumesPerNode: 7, accessibleTopology: { segments } });
   await storage.install("b.test", { nodeId: "n-2" });
   await storage.install("b.test", { nodeId: "n-3" });
-  const [drivers, metadata] = told();
+  const [drivers, metadata] = published();
   assert.deepEqual(drivers, [
     { name: "a.test", nodeID: "n-1", topologyKeys: ["example.com/zone"], allocatable: { count: 7 } },
     { name: "b.test", nodeID: "n-3", topologyKeys: null },
@@ -434,7 +434,7 @@ test("drivers of the node are published in its CSINode object, its annotation an
   assert.deepEqual(labels, segments);
   // An unchanged registration changes nothing, not even the order.
   await storage.install("a.test", { nodeId: "n-1", maxVolumesPerNode: 7, accessibleTopology: { segments } });
-  assert.deepEqual(told(), [drivers, metadata]);
+  assert.deepEqual(published(), [drivers, metadata]);
   const moved = { segments: { "example.com/zone": "z2" } };
   await assert.rejects(storage.install("c.test", { nodeId: "n-4", accessibleTopology: moved }), {
     message:
@@ -446,6 +446,6 @@ test("drivers of the node are published in its CSINode object, its annotation an
   });
   await storage.remove("a.test");
   await storage.remove("b.test");
-  const [left, after] = told() as [object[], { annotations: object; labels: object }];
+  const [left, after] = published() as [object[], { annotations: object; labels: object }];
   assert.deepEqual([left, after.annotations, after.labels], [[], { other: "stays" }, segments]);
 });

@@ -16,7 +16,7 @@ import {
   statusPatch,
 } from "./node-object.ts";
 
-export interface NodeLifeOptions {
+export interface NodeLifecycleOptions {
   /** Absent for an agent without an API server. */
   readonly client?: ApiClient;
   readonly clock: Clock;
@@ -33,7 +33,7 @@ export interface NodeLifeOptions {
 
 export type KnownNode = Node & AnyObject;
 
-export interface NodeLife extends NodeFacts {
+export interface NodeLifecycle extends NodeFacts {
   /**
    * Observes the machine for the first time and starts the updates. Rejects if the machine cannot be
    * observed.
@@ -52,25 +52,25 @@ export interface NodeLife extends NodeFacts {
   readonly registered: Promise<void>;
   uid(): string | undefined;
   /** Triggers a status update. */
-  statusSoon(): void;
+  triggerStatusUpdate(): void;
   stop(): void;
 }
 
 const nodes: ResourceKind<typeof Node> = { schema: Node, plural: "nodes", namespaced: false };
-const longestRegistrationWait = 7000;
+const maxRegistrationWait = 7000;
 const triesPerUpdate = 5;
 
-export function nodeLife(options: NodeLifeOptions): NodeLife {
+export function nodeLifecycle(options: NodeLifecycleOptions): NodeLifecycle {
   const { client, clock, log, events, identity } = options;
   const { name } = identity;
   const reference = { kind: "Node", name, uid: name };
   const stopping = new AbortController();
   const registered = Promise.withResolvers<void>();
   let last: { facts: NodeStatusFacts; health: NodeHealth } | undefined;
-  let standing: KnownNode | undefined;
+  let current: KnownNode | undefined;
   let follower: Informer<KnownNode> | undefined;
   let recorded: NodeStatus["allocatable"];
-  let toldAt = -Infinity;
+  let reportedAt = -Infinity;
   let isCordoned = false;
   let wake: () => void = () => undefined;
 
@@ -78,7 +78,7 @@ export function nodeLife(options: NodeLifeOptions): NodeLife {
     if (!last) throw new Error("the node was not looked at yet");
     return last.facts;
   };
-  const node = (): Pick<Node, "metadata" | "spec" | "status"> => standing ?? freshNode(identity, facts());
+  const node = (): Pick<Node, "metadata" | "spec" | "status"> => current ?? freshNode(identity, facts());
   return {
     name,
     registered: registered.promise,
@@ -88,18 +88,18 @@ export function nodeLife(options: NodeLifeOptions): NodeLife {
     capacity: () => last?.facts.capacity ?? {},
     recordedAllocatable: () => recorded ?? last?.facts.allocatable ?? {},
     node,
-    uid: () => standing?.metadata.uid,
-    statusSoon: () => wake(),
+    uid: () => current?.metadata.uid,
+    triggerStatusUpdate: () => wake(),
     stop: () => stopping.abort(new Error("stopped")),
     start: async () => {
       last = await options.observe();
       events.event(reference, "Normal", "Starting", `Starting ${identity.dialect.cli.agent}.`);
-      if (client) void live(client);
+      if (client) void run(client);
     },
   };
 
-  async function live(api: ApiClient): Promise<void> {
-    await present(api);
+  async function run(api: ApiClient): Promise<void> {
+    await ensureRegistered(api);
     follower = informer<KnownNode>({
       client: api.of(nodes),
       scope: { fieldSelector: `metadata.name=${name}` },
@@ -108,41 +108,41 @@ export function nodeLife(options: NodeLifeOptions): NodeLife {
       onEvent: (event) => {
         if (event.type === "deleted") {
           log.warn("node was deleted from the cluster", { node: name });
-          standing = undefined;
+          current = undefined;
           wake();
         } else {
-          if (standing?.metadata.uid !== event.object.metadata.uid) toldAt = -Infinity;
-          standing = event.object;
-          tellCordon(event.object.spec?.unschedulable ?? false);
+          if (current?.metadata.uid !== event.object.metadata.uid) reportedAt = -Infinity;
+          current = event.object;
+          recordCordon(event.object.spec?.unschedulable ?? false);
           registered.resolve();
         }
       },
       onTrouble: (error) => log.verbose(2, "the node cannot be watched", { error: error.message }),
     });
-    await Promise.race([follower.synced, rest(options.updateMilliseconds)]);
+    await Promise.race([follower.synced, waitForUpdate(options.updateMilliseconds)]);
     while (!stopping.signal.aborted) {
       try {
         await update(api);
       } catch (error) {
         log.error("failed to update node status", { node: name, error: (error as Error).message });
       }
-      await rest(options.updateMilliseconds * (1 + 0.04 * Math.random()));
+      await waitForUpdate(options.updateMilliseconds * (1 + 0.04 * Math.random()));
     }
   }
 
   /** Waits, or returns early when a status update is triggered. */
-  async function rest(milliseconds: number): Promise<void> {
+  async function waitForUpdate(milliseconds: number): Promise<void> {
     const early = new AbortController();
     wake = () => early.abort();
     await clock.sleep(milliseconds, AbortSignal.any([stopping.signal, early.signal])).catch(() => undefined);
   }
 
   /** Ensures that the node object exists, with its labels and annotations. */
-  async function present(api: ApiClient): Promise<void> {
-    for (let wait = 200; !stopping.signal.aborted; wait = Math.min(longestRegistrationWait, wait * 2)) {
+  async function ensureRegistered(api: ApiClient): Promise<void> {
+    for (let wait = 200; !stopping.signal.aborted; wait = Math.min(maxRegistrationWait, wait * 2)) {
       try {
-        standing = await registration(api);
-        if (standing) {
+        current = await registration(api);
+        if (current) {
           registered.resolve();
           return;
         }
@@ -169,19 +169,19 @@ export function nodeLife(options: NodeLifeOptions): NodeLife {
         status: { ...fresh.status, conditions: [...change.conditions] },
       });
       log.info("registered node", { node: name });
-      tellChanges(change.events);
+      recordChanges(change.events);
       return made;
     }
     recorded ??= found.status?.allocatable;
     if (!options.register) return found;
-    const known = await relabelled(api, found);
+    const known = await updateLabels(api, found);
     // A starting agent records events for the current conditions, even if they are unchanged.
-    if (last) tellChanges(nextConditions([], last.health, clock.now(), identity.dialect).events);
+    if (last) recordChanges(nextConditions([], last.health, clock.now(), identity.dialect).events);
     return known;
   }
 
   /** Updates labels and annotations of an existing node. */
-  async function relabelled(api: ApiClient, found: KnownNode): Promise<KnownNode> {
+  async function updateLabels(api: ApiClient, found: KnownNode): Promise<KnownNode> {
     const defaults = nodeLabels({ ...identity, labels: {} }, facts());
     const labels = Object.entries({ ...identity.labels, ...defaults }).filter(
       ([key, value]) =>
@@ -204,29 +204,29 @@ export function nodeLife(options: NodeLifeOptions): NodeLife {
 
   async function update(api: ApiClient): Promise<void> {
     last = await options.observe();
-    if (!standing) await present(api);
+    if (!current) await ensureRegistered(api);
     for (let tries = 1; ; tries++) {
-      if (!standing || stopping.signal.aborted) return;
+      if (!current || stopping.signal.aborted) return;
       const { conditions, events: changes } = nextConditions(
-        standing.status?.conditions ?? [],
+        current.status?.conditions ?? [],
         last.health,
         clock.now(),
         identity.dialect,
       );
       const wanted: Partial<NodeStatus> = {
-        ...withOthers(statusParts(identity, last.facts), standing.status?.capacity),
+        ...withForeignResources(statusParts(identity, last.facts), current.status?.capacity),
         conditions: [...conditions],
       };
-      if (identity.externalCloud && (standing.status?.addresses?.length ?? 0) > 0) delete wanted.addresses;
-      const patch = statusPatch(standing.status ?? {}, wanted);
+      if (identity.externalCloud && (current.status?.addresses?.length ?? 0) > 0) delete wanted.addresses;
+      const patch = statusPatch(current.status ?? {}, wanted);
       const labels = platformLabels(identity, last.facts);
       const isMislabelled = Object.entries(labels).some(
-        ([key, value]) => standing?.metadata.labels?.[key] !== value,
+        ([key, value]) => current?.metadata.labels?.[key] !== value,
       );
-      if (!patch && !isMislabelled && clock.now() - toldAt < options.reportMilliseconds) return;
-      const bootBefore = standing.status?.nodeInfo?.bootID;
+      if (!patch && !isMislabelled && clock.now() - reportedAt < options.reportMilliseconds) return;
+      const bootBefore = current.status?.nodeInfo?.bootID;
       try {
-        standing = await api
+        current = await api
           .of(nodes)
           .patch(
             name,
@@ -234,7 +234,7 @@ export function nodeLife(options: NodeLifeOptions): NodeLife {
             { ...(isMislabelled && { metadata: { labels } }), status: { ...patch, conditions } },
             { subresource: "status" },
           );
-        toldAt = clock.now();
+        reportedAt = clock.now();
         const { bootId } = last.facts.machine;
         if (bootBefore && bootBefore !== bootId)
           events.event(
@@ -243,35 +243,35 @@ export function nodeLife(options: NodeLifeOptions): NodeLife {
             "Rebooted",
             `Node ${name} has been rebooted, boot id: ${bootId}`,
           );
-        tellChanges(changes);
+        recordChanges(changes);
         return;
       } catch (error) {
         if (error instanceof ApiError && error.code === 404) {
-          standing = undefined;
-          await present(api);
+          current = undefined;
+          await ensureRegistered(api);
         } else if (tries >= triesPerUpdate) throw error;
       }
     }
   }
 
-  function tellCordon(now: boolean): void {
-    if (now !== isCordoned) tellChanges([now ? "NodeNotSchedulable" : "NodeSchedulable"]);
+  function recordCordon(now: boolean): void {
+    if (now !== isCordoned) recordChanges([now ? "NodeNotSchedulable" : "NodeSchedulable"]);
     isCordoned = now;
   }
 
-  function tellChanges(reasons: readonly string[]): void {
+  function recordChanges(reasons: readonly string[]): void {
     for (const reason of reasons)
       events.event(reference, "Normal", reason, `Node ${name} status is now: ${reason}`);
   }
 }
 
 /** Keeps extended resources set by other components in the capacity, and makes them allocatable. */
-function withOthers(
+function withForeignResources(
   parts: Omit<NodeStatus, "conditions">,
-  standing: NodeStatus["capacity"],
+  currentCapacity: NodeStatus["capacity"],
 ): Omit<NodeStatus, "conditions"> {
   const others = Object.fromEntries(
-    Object.entries(standing ?? {}).filter(
+    Object.entries(currentCapacity ?? {}).filter(
       ([name]) => name.includes("/") && !(name in (parts.capacity ?? {})),
     ),
   );

@@ -30,8 +30,8 @@ const observer = (more: Partial<ObserveOptions>) => {
     runtime: fakeRuntime({ clock }),
     runtimeHealth: {
       version: () => undefined,
-      troubles: () => ["the runtime rests"],
-      networkTrouble: () => undefined,
+      problems: () => ["the runtime rests"],
+      networkError: () => undefined,
       check: async () => undefined,
       stop: () => undefined,
     },
@@ -51,27 +51,27 @@ const observer = (more: Partial<ObserveOptions>) => {
     ...more,
   });
 };
-const look = (more: Partial<ObserveOptions>) => observer(more)();
+const observeOnce = (more: Partial<ObserveOptions>) => observer(more)();
 
 test("hard thresholds are subtracted from the allocatable resources unless configured otherwise", async () => {
-  assert.equal((await look({})).facts.allocatable["memory"], "6Gi");
-  assert.equal((await look({ reserveThresholds: false })).facts.allocatable["memory"], "7Gi");
+  assert.equal((await observeOnce({})).facts.allocatable["memory"], "6Gi");
+  assert.equal((await observeOnce({ reserveThresholds: false })).facts.allocatable["memory"], "7Gi");
 });
 
 test("local storage is part of the capacity only if it is accounted for", async () => {
-  assert.ok("ephemeral-storage" in (await look({})).facts.capacity);
-  assert.ok(!("ephemeral-storage" in (await look({ localStorageIsolation: false })).facts.capacity));
+  assert.ok("ephemeral-storage" in (await observeOnce({})).facts.capacity);
+  assert.ok(!("ephemeral-storage" in (await observeOnce({ localStorageIsolation: false })).facts.capacity));
 });
 
 test("the node's health contains pressure and the runtime's problems", async () => {
-  const { health } = await look({ pressures: () => ["MemoryPressure"] });
+  const { health } = await observeOnce({ pressures: () => ["MemoryPressure"] });
   assert.deepEqual(
-    [health.memoryPressure, health.diskPressure, health.pidPressure, health.troubles],
+    [health.memoryPressure, health.diskPressure, health.pidPressure, health.problems],
     [true, false, false, ["the runtime rests"]],
   );
 });
 
-const versions: [name: string, given: string, told: string][] = [
+const versions: [name: string, given: string, expected: string][] = [
   ["a semantic version is unchanged", "1.6.20", "1.6.20"],
   ["a leading v is removed", "v1.7.0", "1.7.0"],
   ["pre-release and build are kept", "1.7.0-rc.1+build.5", "1.7.0-rc.1+build.5"],
@@ -79,8 +79,8 @@ const versions: [name: string, given: string, told: string][] = [
   ["two numbers are enough", "24.0-ce", "24.0"],
   ["a text that is not a version is unchanged", "unknown", "unknown"],
 ];
-for (const [name, given, told] of versions)
-  test(`the runtime's version: ${name}`, () => assert.equal(plainVersion(given), told));
+for (const [name, given, expected] of versions)
+  test(`the runtime's version: ${name}`, () => assert.equal(plainVersion(given), expected));
 
 test("an unresponsive runtime delays the node status only briefly, and the images reported before are kept", async () => {
   const clock = virtualClock();

@@ -33,12 +33,12 @@ export interface ObserveOptions {
   /** Returns the attachable volumes that are mounted or about to be. */
   readonly volumesInUse?: () => readonly string[];
   /** Returns problems reported by other parts of the agent, such as a late relist. */
-  readonly troubles?: () => readonly string[];
+  readonly problems?: () => readonly string[];
   readonly machine?: () => Promise<Machine>;
 }
 
 const addressMilliseconds = 60_000;
-const patienceMilliseconds = 5000;
+const runtimeTimeoutMilliseconds = 5000;
 
 /**
  * Returns the function that `nodeLife` calls for each status update. The machine information is read once.
@@ -59,7 +59,7 @@ export function nodeObserver(
       podsPerCore,
       ...(options.localStorageIsolation && { localStorageBytes: disk.capacityBytes }),
     });
-    await lookAtImages();
+    await updateImages();
     const version = runtimeHealth.version();
     const devices = options.devices?.();
     const facts: NodeStatusFacts = {
@@ -69,20 +69,20 @@ export function nodeObserver(
         ...allocatableOf(capacity, options.reserved, options.reserveThresholds ? options.hardThresholds : {}),
         ...devices?.allocatable,
       },
-      addresses: await ownAddresses(),
+      addresses: await cachedAddresses(),
       hostname: options.hostname,
       runtimeVersion: version ? `${version.runtimeName}://${plainVersion(version.runtimeVersion)}` : "",
       agentVersion: options.agentVersion,
       images,
       ...(options.volumesInUse && { volumesInUse: options.volumesInUse() }),
     };
-    const troubles = [...runtimeHealth.troubles(), ...(options.troubles?.() ?? [])];
+    const problems = [...runtimeHealth.problems(), ...(options.problems?.() ?? [])];
     const notes = machine.appArmor ? ["AppArmor enabled"] : [];
-    return { facts, health: { ...pressures(), troubles, notes } };
+    return { facts, health: { ...pressures(), problems, notes } };
   };
 
   /** Returns the node's addresses, cached because they may need name lookups. */
-  async function ownAddresses(): Promise<readonly string[]> {
+  async function cachedAddresses(): Promise<readonly string[]> {
     if (!addresses || clock.now() - addresses.at > addressMilliseconds)
       addresses = {
         at: clock.now(),
@@ -91,9 +91,12 @@ export function nodeObserver(
     return addresses.found;
   }
 
-  async function lookAtImages(): Promise<void> {
+  async function updateImages(): Promise<void> {
     try {
-      images = imagesOf(await soon((signal) => runtime.listImages(undefined, signal)), options.maxImages);
+      images = imagesOf(
+        await withTimeout((signal) => runtime.listImages(undefined, signal)),
+        options.maxImages,
+      );
     } catch (error) {
       log.verbose(2, "failed to list images", { error: (error as Error).message });
     }
@@ -112,13 +115,13 @@ export function nodeObserver(
    * Calls the runtime with a timeout, so that the status update is not delayed; the caller keeps the old
    * value.
    */
-  async function soon<T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const late = new AbortController();
-    const cancel = clock.after(patienceMilliseconds, () =>
-      late.abort(new Error(`no answer within ${patienceMilliseconds} ms`)),
+  async function withTimeout<T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const timeout = new AbortController();
+    const cancel = clock.after(runtimeTimeoutMilliseconds, () =>
+      timeout.abort(new Error(`no answer within ${runtimeTimeoutMilliseconds} ms`)),
     );
     try {
-      return await ask(late.signal);
+      return await call(timeout.signal);
     } finally {
       cancel();
     }

@@ -19,18 +19,18 @@ export function podsToPreempt(
   const needs: Needs = new Map(
     lacking.map(({ resource, requested, used, capacity }) => [resource, requested - (capacity - used)]),
   );
-  const yielding = others.filter((other) => mustYield(pod, other, dialect));
-  const [least, middle, most] = (["BestEffort", "Burstable", "Guaranteed"] as const).map((qos: QosClass) =>
-    yielding.filter((other) => qosClass(other) === qos),
+  const preemptible = others.filter((other) => isPreemptible(pod, other, dialect));
+  const [bestEffort, burstable, guaranteed] = (["BestEffort", "Burstable", "Guaranteed"] as const).map(
+    (qos: QosClass) => preemptible.filter((other) => qosClass(other) === qos),
   ) as [Pod[], Pod[], Pod[]];
-  refuse(freed(needs, yielding));
-  const ofMost = nearest(most, freed(needs, [...least, ...middle]));
-  const ofMiddle = nearest(middle, freed(needs, [...least, ...ofMost]));
-  const ofLeast = nearest(least, freed(needs, [...ofMiddle, ...ofMost]));
-  return [...ofLeast, ...ofMiddle, ...ofMost];
+  throwIfUnmet(freed(needs, preemptible));
+  const chosenGuaranteed = choosePods(guaranteed, freed(needs, [...bestEffort, ...burstable]));
+  const chosenBurstable = choosePods(burstable, freed(needs, [...bestEffort, ...chosenGuaranteed]));
+  const chosenBestEffort = choosePods(bestEffort, freed(needs, [...chosenBurstable, ...chosenGuaranteed]));
+  return [...chosenBestEffort, ...chosenBurstable, ...chosenGuaranteed];
 }
 
-function mustYield(pod: Pod, other: Pod, dialect: Dialect): boolean {
+function isPreemptible(pod: Pod, other: Pod, dialect: Dialect): boolean {
   if (isCritical(pod, dialect) && !isCritical(other, dialect)) return true;
   const [own, its] = [pod.spec.priority, other.spec.priority];
   return own !== undefined && its !== undefined && Number(own) > Number(its);
@@ -49,11 +49,11 @@ function freed(needs: Needs, pods: readonly Pod[]): Needs {
 }
 
 /** Greedily chooses the pod that frees most of the remaining needs; the smaller one of equals. */
-function nearest(candidates: readonly Pod[], needs: Needs): Pod[] {
+function choosePods(candidates: readonly Pod[], needs: Needs): Pod[] {
   const pods = [...candidates];
   const chosen: Pod[] = [];
   for (let left = needs; left.size > 0;) {
-    if (pods.length === 0) refuse(left);
+    if (pods.length === 0) throwIfUnmet(left);
     let best = 0;
     for (const [at, pod] of pods.entries()) {
       const nearer = distance(pod, left) - distance(pods[best]!, left);
@@ -82,8 +82,8 @@ function isSmaller(one: Pod, other: Pod): boolean {
   return false;
 }
 
-function refuse(left: Needs): void {
+function throwIfUnmet(left: Needs): void {
   if (left.size === 0) return;
-  const told = [...left].map(([resource, amount]) => `(res: ${resource}, q: ${amount}), `).join("");
-  throw new Error(`no set of running pods found to reclaim resources: [${told}]`);
+  const text = [...left].map(([resource, amount]) => `(res: ${resource}, q: ${amount}), `).join("");
+  throw new Error(`no set of running pods found to reclaim resources: [${text}]`);
 }

@@ -33,9 +33,9 @@ function setUp() {
 test("a runtime is not ready before the first check, and then reports its own state", async (t) => {
   const { health, changes } = setUp();
   t.after(() => health.stop());
-  assert.deepEqual(health.troubles(), ["container runtime status check may not have completed yet"]);
+  assert.deepEqual(health.problems(), ["container runtime status check may not have completed yet"]);
   await health.check();
-  assert.deepEqual(health.troubles(), []);
+  assert.deepEqual(health.problems(), []);
   assert.deepEqual([health.version()?.runtimeName, health.version()?.runtimeVersion], ["rt", "1.2"]);
   assert.ok(changes() >= 1);
 });
@@ -48,7 +48,7 @@ test("a network that is not ready is reported with the runtime's reason and mess
     condition("NetworkReady", false, "NetworkPluginNotReady", "cni plugin not initialized"),
   ]);
   await health.check();
-  assert.deepEqual(health.troubles(), [
+  assert.deepEqual(health.problems(), [
     "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:cni plugin not initialized",
   ]);
 });
@@ -59,9 +59,9 @@ test("a runtime that accepts calls but never responds is down, too", async (t) =
   await health.check();
   answerWith(new Promise<never>(() => undefined));
   await clock.advance(25_000);
-  assert.deepEqual(health.troubles(), []);
+  assert.deepEqual(health.problems(), []);
   await clock.advance(15_000);
-  assert.deepEqual(health.troubles(), ["container runtime is down"]);
+  assert.deepEqual(health.problems(), ["container runtime is down"]);
 });
 
 test("a runtime is down after half a minute without response, and up with its first response", async (t) => {
@@ -70,12 +70,12 @@ test("a runtime is down after half a minute without response, and up with its fi
   await health.check();
   answerWith(new Error("no such socket"));
   await clock.advance(25_000);
-  assert.deepEqual(health.troubles(), [], "a restart of the runtime is not a problem");
+  assert.deepEqual(health.problems(), [], "a restart of the runtime is not a problem");
   await clock.advance(15_000);
-  assert.deepEqual(health.troubles(), ["container runtime is down"]);
+  assert.deepEqual(health.problems(), ["container runtime is down"]);
   answerWith(good);
   await clock.advance(5_000);
-  assert.deepEqual(health.troubles(), []);
+  assert.deepEqual(health.problems(), []);
 });
 
 test("the runtime keeps its name during an outage, and its version is queried again afterwards", async (t) => {

@@ -4,11 +4,11 @@ import type { ContainerRuntime, VersionResponse } from "#cri";
 
 export interface RuntimeHealth {
   /** Returns the runtime's problems that prevent pods from running; empty if it is healthy. */
-  troubles(): readonly string[];
+  problems(): readonly string[];
   /** Returns the last known name and version of the runtime. */
   version(): Pick<VersionResponse, "runtimeName" | "runtimeVersion"> | undefined;
   /** Returns why pod networking is not ready; undefined if it is. */
-  networkTrouble(): string | undefined;
+  networkError(): string | undefined;
   /** Runs a check now; never rejects. */
   check(): Promise<void>;
   stop(): void;
@@ -24,30 +24,31 @@ export interface RuntimeHealthOptions {
 
 const checkMilliseconds = 5000;
 /** Time without a successful check after which the runtime is considered down. */
-const patienceMilliseconds = 30_000;
+const downAfterMilliseconds = 30_000;
 const down = "container runtime is down";
 
 export function runtimeHealth({ runtime, clock, log, onChange }: RuntimeHealthOptions): RuntimeHealth {
   const stopping = new AbortController();
   let version: VersionResponse | undefined;
-  let isVersionOld = true;
+  let isVersionOutdated = true;
   let lastGoodAt: number | undefined;
-  let runtimeTrouble = "container runtime status check may not have completed yet";
-  let networkTrouble = "";
-  let told = false;
+  let runtimeError = "container runtime status check may not have completed yet";
+  let networkError = "";
+  let isLogged = false;
   // A runtime that never responds is down, too, even though no check has failed.
-  const isSilent = (): boolean => lastGoodAt !== undefined && clock.now() - lastGoodAt > patienceMilliseconds;
-  const troubles = (): string[] =>
-    [isSilent() ? down : runtimeTrouble, networkTrouble].filter((text) => text !== "");
-  let shown = troubles().join();
+  const isOverdue = (): boolean =>
+    lastGoodAt !== undefined && clock.now() - lastGoodAt > downAfterMilliseconds;
+  const problems = (): string[] =>
+    [isOverdue() ? down : runtimeError, networkError].filter((text) => text !== "");
+  let reported = problems().join();
   const check = async (): Promise<void> => {
     try {
       const { conditions } = await runtime.status(stopping.signal);
-      if (isVersionOld) version = await runtime.version(stopping.signal);
-      isVersionOld = false;
+      if (isVersionOutdated) version = await runtime.version(stopping.signal);
+      isVersionOutdated = false;
       const conditionOf = (type: string) => conditions.find((condition) => condition.type === type);
       const [ready, network] = [conditionOf("RuntimeReady"), conditionOf("NetworkReady")];
-      networkTrouble = network?.status
+      networkError = network?.status
         ? ""
         : `container runtime network not ready: NetworkReady=false reason:${network?.reason ?? ""} message:${network?.message ?? ""}`;
       if (!ready?.status)
@@ -55,19 +56,19 @@ export function runtimeHealth({ runtime, clock, log, onChange }: RuntimeHealthOp
           `container runtime not ready: RuntimeReady=false reason:${ready?.reason ?? ""} message:${ready?.message ?? ""}`,
         );
       lastGoodAt = clock.now();
-      runtimeTrouble = "";
-      told = false;
+      runtimeError = "";
+      isLogged = false;
     } catch (error) {
       if (stopping.signal.aborted) return;
       // A restarted runtime may have another version: query it again, and keep the old one until then.
-      isVersionOld = true;
-      if (lastGoodAt === undefined) runtimeTrouble = down;
-      if (!told) log.warn("container runtime status check failed", { error: (error as Error).message });
-      told = true;
+      isVersionOutdated = true;
+      if (lastGoodAt === undefined) runtimeError = down;
+      if (!isLogged) log.warn("container runtime status check failed", { error: (error as Error).message });
+      isLogged = true;
     }
-    const found = troubles().join();
-    if (found === shown) return;
-    shown = found;
+    const found = problems().join();
+    if (found === reported) return;
+    reported = found;
     onChange();
   };
   void (async () => {
@@ -77,8 +78,8 @@ export function runtimeHealth({ runtime, clock, log, onChange }: RuntimeHealthOp
     }
   })();
   return {
-    troubles,
-    networkTrouble: () => networkTrouble || undefined,
+    problems,
+    networkError: () => networkError || undefined,
     version: () => version,
     check,
     stop: () => stopping.abort(new Error("stopped")),

@@ -12,35 +12,35 @@ export interface RuntimeWaitOptions {
   readonly signal: AbortSignal;
 }
 
-const longestMilliseconds = 30_000;
-const againMilliseconds = 500;
+const maxWaitMilliseconds = 30_000;
+const retryMilliseconds = 500;
 /** A runtime that accepts the call but does not respond within this time is considered present. */
-const silentMilliseconds = 2000;
+const responseMilliseconds = 2000;
 
 export async function waitForRuntime({ runtime, clock, log, signal }: RuntimeWaitOptions): Promise<void> {
-  const until = clock.now() + longestMilliseconds;
+  const until = clock.now() + maxWaitMilliseconds;
   for (let tries = 1; ; tries++) {
-    const refusal = await refusalOf(runtime, clock, signal);
-    if (refusal === undefined || signal.aborted) return;
-    if (tries === 1) log.warn("waiting for the container runtime", { error: refusal.message });
+    const connectionError = await connectionErrorOf(runtime, clock, signal);
+    if (connectionError === undefined || signal.aborted) return;
+    if (tries === 1) log.warn("waiting for the container runtime", { error: connectionError.message });
     if (clock.now() >= until) return;
-    await clock.sleep(againMilliseconds, signal).catch(() => undefined);
+    await clock.sleep(retryMilliseconds, signal).catch(() => undefined);
   }
 }
 
 /** Returns why the runtime is unreachable; undefined if it is reachable. */
-async function refusalOf(
+async function connectionErrorOf(
   runtime: Pick<ContainerRuntime, "version">,
   clock: Clock,
   signal: AbortSignal,
 ): Promise<GrpcError | undefined> {
-  let refusal: GrpcError | undefined;
-  const answered = runtime.version(signal).then(
+  let connectionError: GrpcError | undefined;
+  const response = runtime.version(signal).then(
     () => undefined,
     (error: unknown) => {
-      if (error instanceof GrpcError && error.code === "UNAVAILABLE") refusal = error;
+      if (error instanceof GrpcError && error.code === "UNAVAILABLE") connectionError = error;
     },
   );
-  await waitAtMost(clock, silentMilliseconds, answered);
-  return refusal;
+  await waitAtMost(clock, responseMilliseconds, response);
+  return connectionError;
 }

@@ -15,7 +15,7 @@ import {
   strings,
   text,
 } from "#options";
-import { placeOf } from "../credentials/image-pattern.ts";
+import { parseLocation } from "../credentials/image-pattern.ts";
 
 export interface CredentialProviderSettings {
   /** Name of the program in the providers directory. */
@@ -145,6 +145,6 @@ const programName = (value: string): string | undefined =>
     ? "must be the name of a program, without spaces or slashes"
     : undefined;
 const imagePattern = (value: string): string | undefined =>
-  placeOf(value.replace(/^https?:\/\//, ""))
+  parseLocation(value.replace(/^https?:\/\//, ""))
     ? undefined
     : "must be a registry's domain, with a port and a path at most";

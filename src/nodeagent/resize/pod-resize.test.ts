@@ -97,7 +97,8 @@ const updates = (h: Harness): unknown[] =>
 const starts = (h: Harness): number =>
   h.runtime.calls.filter(({ method }) => method === "StartContainer").length;
 const only = ({ containerStatuses }: PodStatus) => containerStatuses![0]!;
-const resizeStatuses = (h: Harness): (string | undefined)[] => h.told.get(uid)!.map(({ resize }) => resize);
+const resizeStatuses = (h: Harness): (string | undefined)[] =>
+  h.statuses.get(uid)!.map(({ resize }) => resize);
 
 test("a pod's status shows its allocated resources", () =>
   resizing(async ({ h, file }) => {

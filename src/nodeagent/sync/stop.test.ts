@@ -196,7 +196,7 @@ test("a pod whose deadline passes while it terminates fails with DeadlineExceede
     h.delete("uid-of-a", 9);
     await h.pass(10);
     assert.deepEqual(
-      [h.told.get("uid-of-a")?.at(-1)?.phase, h.told.get("uid-of-a")?.at(-1)?.reason],
+      [h.statuses.get("uid-of-a")?.at(-1)?.phase, h.statuses.get("uid-of-a")?.at(-1)?.reason],
       ["Failed", "DeadlineExceeded"],
     );
     assert.equal(h.reasons().filter((reason) => reason === "DeadlineExceeded").length, 1);
