@@ -139,7 +139,7 @@ async function bootstrapOnce(parts: AccessParts, signal: AbortSignal): Promise<v
   const { client, transport } = connectUnlimited(parts, settings.bootstrapOrchconfig);
   const options = { client, clock, template, key, name: requestName(key, template) };
   const end = clock.now() + bootstrapTimeoutMilliseconds;
-  log.info("asking for a client certificate", { request: options.name });
+  log.info("requesting a client certificate", { request: options.name });
   for (;;) {
     try {
       const waitMilliseconds = Math.max(0, end - clock.now());
@@ -153,7 +153,9 @@ async function bootstrapOnce(parts: AccessParts, signal: AbortSignal): Promise<v
     } catch (error) {
       const isFinal = error instanceof RequestDenied || (error instanceof ApiError && error.code < 500);
       if (signal.aborted || isFinal || clock.now() >= end) throw error;
-      log.warn("the API server does not answer yet", { error: (error as Error).message });
+      log.warn("the client certificate could not be requested yet; retrying", {
+        error: (error as Error).message,
+      });
       await clock.sleep(retryMilliseconds, signal);
     }
   }

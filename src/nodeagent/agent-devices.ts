@@ -60,7 +60,7 @@ export async function devicesFrom(
     registration,
     serve: () =>
       registration.serve(join(directory, `${dialect.cli.agent}.sock`)).catch((error: unknown) => {
-        log.warn("device plug-ins cannot register", {
+        log.warn("device plug-in registration is unavailable", {
           directory,
           error: (error as Error).message,
         });

@@ -87,7 +87,7 @@ export function evictionFrom(
       const limits = { ...parts.dead, total: 0, ageMilliseconds: 0 };
       for (const { id } of surplusOfNode(parts.observedPods(), limits, clock.now(), over))
         await runtime.removeContainer(id, signal).catch((error: unknown) => {
-          log.warn("dead container was not removed", { id, error: (error as Error).message });
+          log.warn("failed to remove dead container", { id, error: (error as Error).message });
         });
       await images.removeUnused(signal);
     },

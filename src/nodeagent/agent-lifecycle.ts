@@ -76,5 +76,5 @@ export async function waitAtMost(
 ): Promise<void> {
   const over = new AbortController();
   await Promise.race([awaited, clock.sleep(milliseconds, over.signal).catch(() => undefined)]);
-  over.abort(new Error("it has come"));
+  over.abort(new Error("the wait is over"));
 }

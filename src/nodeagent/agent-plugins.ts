@@ -17,5 +17,5 @@ export const followPlugins = (
   signal: AbortSignal,
 ): Promise<void> =>
   watchPlugins({ clock, log, directory: join(settings.rootDir, "plugins_registry"), handlers }, signal).catch(
-    (error: unknown) => log.error("plug-ins cannot register", { error: (error as Error).message }),
+    (error: unknown) => log.error("plug-in registration is unavailable", { error: (error as Error).message }),
   );

@@ -78,7 +78,7 @@ export async function serveAgent(
     clock: environment.clock,
     onRequest: requestMetrics(metrics, dialect, allows),
   }).catch((error: unknown) => {
-    log.error("the pod resources API is not served", { error: (error as Error).message });
+    log.error("failed to serve the pod resources API", { error: (error as Error).message });
     return undefined;
   });
   lifecycle.part("pod resources", async () => await resources?.close());

@@ -6,7 +6,7 @@ import type { Dialect } from "#dialect";
 export function eventMetrics(metrics: Metrics, { data: { agentMetricPrefix } }: Dialect): EventObserver {
   const sent = metrics.counter({
     name: `${agentMetricPrefix}events_sent_total`,
-    help: "Events told to the API server, by what was done.",
+    help: "Events sent to the API server, by verb.",
     labels: ["verb"],
   });
   const dropped = metrics.counter({

@@ -74,7 +74,7 @@ export async function certificateRotation(options: RotationOptions, signal: Abor
       if (signal.aborted) return;
       failures++;
       options.onFailure?.();
-      log.error("certificate was not rotated", { file: files.current, error: (error as Error).message });
+      log.error("failed to rotate certificate", { file: files.current, error: (error as Error).message });
       await clock.sleep(retryMilliseconds(failures, random()), signal).catch(() => undefined);
     }
   }

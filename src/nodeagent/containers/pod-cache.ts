@@ -396,7 +396,7 @@ export function podCache(options: PodCacheOptions): PodCache {
     while (!signal.aborted) {
       try {
         await relist();
-        if (failing) log.info("container runtime answers again");
+        if (failing) log.info("container runtime responds again");
         failing = false;
       } catch (error) {
         if (!failing)

@@ -84,7 +84,7 @@ function cachedLookup(
       if (milliseconds !== 0) responses.set(key, { auths, until: clock.now() + milliseconds });
       return auths;
     } catch (error) {
-      log.error("credential provider gave no credentials", {
+      log.error("credential provider failed", {
         provider: provider.name,
         image,
         error: (error as Error).message,

@@ -228,5 +228,5 @@ test("a corrupted checkpoint is logged and not used", async () => {
   ]);
   const { manager } = await begin({ log }, files);
   assert.deepEqual(manager.amounts().capacity, {});
-  assert.deepEqual(warnings, ["device checkpoint cannot be used; allocations may be out of date"]);
+  assert.deepEqual(warnings, ["device checkpoint is unusable; allocations may be out of date"]);
 });

@@ -296,7 +296,8 @@ export async function deviceManager(options: DeviceManagerOptions): Promise<Devi
         options.onChange();
       }
     } catch (error) {
-      if (!signal.aborted) log.warn("device plug-in was lost", { resource, error: (error as Error).message });
+      if (!signal.aborted)
+        log.warn("lost connection to device plug-in", { resource, error: (error as Error).message });
     } finally {
       plugin.close();
       if (inventory.lost(resource, plugin, clock.now())) options.onChange();
@@ -336,7 +337,7 @@ export async function deviceManager(options: DeviceManagerOptions): Promise<Devi
       allocations.restore(state.entries ?? []);
       inventory.restore(Object.keys(state.registered ?? {}), clock.now());
     } catch (error) {
-      log.warn("device checkpoint cannot be used; allocations may be out of date", {
+      log.warn("device checkpoint is unusable; allocations may be out of date", {
         error: (error as Error).message,
       });
     }

@@ -70,7 +70,7 @@ export function deviceRegistration(
         socketPath,
         procedures: [
           unaryProcedure(devicePlugin.register.serve, async ({ version, endpoint, resourceName = "" }) => {
-            log.info("device plug-in registers", { resource: resourceName });
+            log.info("device plug-in is registering", { resource: resourceName });
             options.onRegistration?.(resourceName);
             if (version !== supported)
               throw new GrpcError(
@@ -80,7 +80,7 @@ export function deviceRegistration(
             const problem = problemOf(resourceName);
             if (problem) throw new GrpcError("UNKNOWN", problem);
             await connect(resourceName, join(directory, endpoint ?? "")).catch((error: unknown) => {
-              log.warn("device plug-in cannot be reached", {
+              log.warn("failed to connect to device plug-in", {
                 resource: resourceName,
                 error: grpcErrorText(error),
               });

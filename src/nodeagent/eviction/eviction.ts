@@ -122,7 +122,7 @@ export function eviction(options: EvictionOptions): Eviction {
   async function freedByReclaim(signal: AbortSignal): Promise<boolean> {
     await options
       .reclaimUnused(signal)
-      .catch((error: unknown) => log.warn("unused containers and images were not all removed", { error }));
+      .catch((error: unknown) => log.warn("failed to remove some unused containers and images", { error }));
     return metThresholds(options.thresholds, await options.observe(signal), true).length === 0;
   }
 

@@ -113,7 +113,7 @@ export function imageCollection(options: ImageCollectionOptions): ImageCollectio
       await detectImages(clock.now(), signal);
       return;
     }
-    log.info("image disk is over the high threshold", {
+    log.info("image disk usage is above the high threshold", {
       highPercent: options.highPercent,
       freeBytes: bytesWanted,
     });
@@ -159,7 +159,7 @@ export function imageCollection(options: ImageCollectionOptions): ImageCollectio
         log.info("removed unused image", { image: record.id, bytes: record.sizeBytes });
       } catch (error) {
         const { message } = error as Error;
-        log.warn("unused image was not removed", { image: record.id, error: message });
+        log.warn("failed to remove unused image", { image: record.id, error: message });
         failures.push(message);
       }
     }
@@ -209,7 +209,7 @@ export function imageCollection(options: ImageCollectionOptions): ImageCollectio
         if (signal.aborted) return;
         const { message } = error as Error;
         failures++;
-        log.warn("image collection failed", { error: message });
+        log.warn("image garbage collection failed", { error: message });
         // A single failure may mean that the runtime is not up yet.
         if (failures > 1) events.event(node, "Warning", "ImageGCFailed", message);
       }

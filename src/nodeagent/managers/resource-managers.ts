@@ -294,7 +294,7 @@ export async function resourceManagers(options: ResourceManagersOptions): Promis
           applied.set(id, wanted);
         } catch (error) {
           if (signal.aborted) return;
-          log.warn("CPUs of a container were not updated", {
+          log.warn("failed to update the cpuset of a container", {
             container: name,
             id,
             error: (error as Error).message,
@@ -306,7 +306,7 @@ export async function resourceManagers(options: ResourceManagersOptions): Promis
 
   function saveSoon(): Promise<void> {
     saving = saving.then(save).catch((error: unknown) => {
-      log.error("state of the resource managers was not saved", { error: (error as Error).message });
+      log.error("failed to save the state of the resource managers", { error: (error as Error).message });
     });
     return saving;
   }

@@ -56,7 +56,7 @@ async function restored<T extends CpuCheckpoint | MemoryCheckpoint>(
   let found: T & { readonly checksum?: number };
   try {
     found = JSON.parse(text) as typeof found;
-    if (typeof found !== "object" || found === null) throw new Error("it is no object");
+    if (typeof found !== "object" || found === null) throw new Error("it is not an object");
   } catch (error) {
     throw stateFileError(file, (error as Error).message);
   }

@@ -75,7 +75,7 @@ export function nodeLifecycle(options: NodeLifecycleOptions): NodeLifecycle {
   let wake: () => void = () => undefined;
 
   const facts = (): NodeStatusFacts => {
-    if (!last) throw new Error("the node was not looked at yet");
+    if (!last) throw new Error("the node has not been observed yet");
     return last.facts;
   };
   const node = (): Pick<Node, "metadata" | "spec" | "status"> => current ?? freshNode(identity, facts());
@@ -117,7 +117,7 @@ export function nodeLifecycle(options: NodeLifecycleOptions): NodeLifecycle {
           registered.resolve();
         }
       },
-      onTrouble: (error) => log.verbose(2, "the node cannot be watched", { error: error.message }),
+      onTrouble: (error) => log.verbose(2, "failed to watch node", { error: error.message }),
     });
     await Promise.race([follower.synced, waitForUpdate(options.updateMilliseconds)]);
     while (!stopping.signal.aborted) {

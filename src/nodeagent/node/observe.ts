@@ -118,7 +118,7 @@ export function nodeObserver(
   async function withTimeout<T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const timeout = new AbortController();
     const cancel = clock.after(runtimeTimeoutMilliseconds, () =>
-      timeout.abort(new Error(`no answer within ${runtimeTimeoutMilliseconds} ms`)),
+      timeout.abort(new Error(`no response within ${runtimeTimeoutMilliseconds} ms`)),
     );
     try {
       return await call(timeout.signal);
