@@ -46,7 +46,7 @@ test("a single server compacts every interval to the revision of one interval ag
   stop.abort();
   await running;
   await clock.advance(3_000_000);
-  assert.equal(await compactedOf(store), later, "nothing happens once it is stopped");
+  assert.equal(await compactedOf(store), later, "nothing is compacted after the stop");
 });
 
 test("several servers take turns, and the others continue when one stops", async () => {
@@ -144,5 +144,5 @@ test("an interval of zero never compacts", async () => {
   stop.abort();
   await running;
   assert.deepEqual(compactions, []);
-  assert.equal((await store.status()).revision, revision + 3, "nobody writes but us");
+  assert.equal((await store.status()).revision, revision + 3, "there are no other writers");
 });

@@ -92,7 +92,7 @@ export class EventRetention {
         this.evicted++;
         onEvicted(event.type, limit);
       } catch (error) {
-        log.error("an event beyond the limits could not be deleted; it is tried again", {
+        log.error("an event beyond the limits could not be deleted; retrying", {
           event: event.key,
           error: (error as Error).message,
         });

@@ -133,7 +133,7 @@ export class ObjectJournal implements Journal {
     try {
       await this.#options.files?.begin(beginning);
     } catch (error) {
-      this.#options.log.error("the journal of objects cannot be kept on disk", {
+      this.#options.log.error("the object journal cannot be stored on disk", {
         error: (error as Error).message,
       });
     }
@@ -346,7 +346,7 @@ export class ObjectJournal implements Journal {
       .then(() => files.append(records))
       .then(() => files.forgetBefore(first))
       .catch((error: Error) =>
-        log.error("changes of objects cannot be kept on disk; they are kept in memory", {
+        log.error("object changes cannot be stored on disk; they are kept in memory only", {
           error: error.message,
         }),
       );

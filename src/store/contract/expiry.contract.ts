@@ -28,7 +28,7 @@ export const expiryCases: readonly Case[] = [
         previous: { key: "key", value: "x", revision: created, created },
       });
       assert.deepEqual(await list(kit), []);
-      assert.deepEqual(await list(kit, created), ["key=x"], "its past stays");
+      assert.deepEqual(await list(kit, created), ["key=x"], "old revisions are kept");
     },
   ],
   [

@@ -137,7 +137,7 @@ export function checkBatch(batch: Batch, last: Revision, some: "apart" | "togeth
     );
     position = change.revision;
   }
-  assert.ok(batch.through >= position, `a batch through ${batch.through} holds change ${position}`);
+  assert.ok(batch.through >= position, `a batch through ${batch.through} contains change ${position}`);
   return batch.through;
 }
 

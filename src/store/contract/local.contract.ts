@@ -77,7 +77,7 @@ export const localCases: readonly Case[] = [
         ],
       );
       assert.deepEqual(derived.read(`${name} of others`), []);
-      assert.equal((await kit.store.status()).revision, revision, "it has no revisions");
+      assert.equal((await kit.store.status()).revision, revision, "derived data has no revisions");
     },
   ],
 ];

@@ -236,7 +236,7 @@ export const readCases: readonly Case[] = [
       assert.deepEqual(await list(kit, compactedAt), ["a=2", "b=1", "back=1"]);
       assert.deepEqual(await list(kit, compactedAt + 1), ["a=2", "b=1"]);
       const { entries } = await kit.store.read({ key: `${kit.prefix}a` });
-      assert.equal(entries[0]!.created, first, "a key keeps its beginning when its first version is gone");
+      assert.equal(entries[0]!.created, first, "a key keeps its creation revision");
       for (const range of [{ key: `${kit.prefix}a` }, { prefix: kit.prefix }]) {
         await assert.rejects(
           async () => kit.store.read(range, compactedAt - 1),

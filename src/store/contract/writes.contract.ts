@@ -94,7 +94,7 @@ const attemptCases = attempts.map(({ name, before, value, expect, result }): Cas
       : old;
     const page = await kit.store.read({ key });
     assert.deepEqual(shown(kit, page.entries[0]), now ?? undefined);
-    assert.equal(page.revision, changed ? base + 1 : base, "only a change takes a revision");
+    assert.equal(page.revision, changed ? base + 1 : base, "only a change creates a revision");
     const seen = await drain(kit.store, { prefix: kit.prefix }, base, await put(kit, "fence", ""));
     assert.deepEqual(
       seen.map((change) => change.key.slice(kit.prefix.length)),

@@ -179,7 +179,7 @@ test("version 1 is unhealthy while the service fails or has another version, and
   const section = (of: string): string =>
     `failed to perform ${of} section of the healthz check for KMS Provider box, error: ${refused}`;
   await assert.rejects(provider.health(), { message: section("encrypt") });
-  await assert.rejects(provider.health(), { message: refused }, "what is remembered is the failure alone");
+  await assert.rejects(provider.health(), { message: refused }, "the cached failure has no prefix");
   await assert.rejects(async () => await provider.seal(value, "/a"), new KeyServiceFailed(refused));
   state.fail = ["Decrypt"];
   pass(4000);

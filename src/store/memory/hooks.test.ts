@@ -23,7 +23,7 @@ test("a fork shares history up to the fork only", async () => {
   assert.equal(await state(fork), "a=2 b=2 c=theirs");
   assert.equal(await state(fork, 3), "a=1 b=1");
   await fork.compact(4);
-  assert.equal(await state(store, 3), "a=1 b=1", "compacting one leaves the other's past");
+  assert.equal(await state(store, 3), "a=1 b=1", "compacting one keeps the other's history");
   assert.equal((await fork.status()).revision, 6);
 });
 

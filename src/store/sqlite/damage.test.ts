@@ -73,7 +73,7 @@ test("a damaged write-ahead log is refused, not served without the writes after 
   );
   rmSync(acknowledgedFile(dir));
   const store = await openSqlite({ dir });
-  assert.ok((await store.read({ prefix: "" })).entries.length < 40, "whoever removes the record accepts the loss");
+  assert.ok((await store.read({ prefix: "" })).entries.length < 40, "without the record the loss is not detected");
   await put(store, "more");
   assert.equal(readAcknowledged(acknowledgedFile(dir)), (await store.status()).revision);
   await store.close();

@@ -257,7 +257,7 @@ test("a store at its size limit refuses writes, keeps reading, and recovers when
   for (let i = 0; i < done; i++) await remove(store, `k${i}`);
   await store.compact((await store.status()).revision);
   const again = await put(store, "more", value);
-  assert.equal(again, done * 2 + 2, "refused writes took no revision");
+  assert.equal(again, done * 2 + 2, "refused writes create no revision");
   await store.close();
 });
 

@@ -134,13 +134,13 @@ class SqliteStore implements Store {
     if (behind !== expected)
       throw new StoreDamaged(
         storeFile(this.#dir),
-        `of ${expected} changes since the last compaction ${behind} are there`,
+        `only ${behind} of ${expected} changes since the last compaction are present`,
       );
     const acknowledged = readAcknowledged(acknowledgedFile(this.#dir));
     if (newest < acknowledged)
       throw new StoreDamaged(
         storeFile(this.#dir),
-        `writes up to revision ${acknowledged} were acknowledged, but it ends at revision ${newest} (to go on without the rest, remove ${acknowledgedFile(this.#dir)})`,
+        `writes up to revision ${acknowledged} were acknowledged, but it ends at revision ${newest} (to continue without them, remove ${acknowledgedFile(this.#dir)})`,
       );
     this.#revision = newest;
     const leftovers: Revision[] = [];

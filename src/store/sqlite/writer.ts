@@ -50,7 +50,7 @@ function openDatabase({ file, maxPages, maxPagesChecked }: WriterData): Database
     const tables = db.prepare("SELECT count(*) AS n FROM sqlite_schema").get()!["n"];
     if (tables === 0) db.exec(`BEGIN; ${layout} COMMIT`);
     else if (numberOf("application_id") !== applicationId)
-      throw Object.assign(new Error("it is some other program's database"), { errcode: 26 });
+      throw Object.assign(new Error("it is another program's database"), { errcode: 26 });
     else if (numberOf("user_version") !== formatVersion)
       throw new Error(`it has format ${numberOf("user_version")}, this program knows ${formatVersion}`);
     db.exec(addedLayout);
