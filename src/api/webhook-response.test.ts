@@ -17,15 +17,15 @@ const refused: [name: string, text: string, why: string][] = [
     "junk",
     `couldn't get version/kind; json parse error: json: cannot unmarshal string into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
   ],
-  ["an answer without a kind", '{"a":1}', `Object 'Kind' is missing in '{"a":1}'`],
+  ["a response without a kind", '{"a":1}', `Object 'Kind' is missing in '{"a":1}'`],
   [
-    "an answer without a version",
+    "a response without a version",
     '{"kind":"TokenReview"}',
     `Object 'apiVersion' is missing in '{"kind":"TokenReview"}'`,
   ],
-  ["nothing", "", "0-length response"],
+  ["an empty response", "", "0-length response"],
   [
-    "an object with something behind it",
+    "an object with trailing text",
     '{"kind":"TokenReview"}x',
     "couldn't get version/kind; json parse error: invalid character 'x' after top-level value",
   ],
@@ -35,7 +35,7 @@ const refused: [name: string, text: string, why: string][] = [
     "converting (v1beta1.TokenReview) to (v1.TokenReview): unknown conversion",
   ],
   [
-    "a version that is none",
+    "an unknown version",
     '{"kind":"TokenReview","apiVersion":"authentication/v3"}',
     'no kind "TokenReview" is registered for version "authentication/v3"',
   ],

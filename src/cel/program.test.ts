@@ -184,7 +184,7 @@ const hostile: [name: string, source: string][] = [
   ["an unclosed string", `'${"x".repeat(50_000)}`],
 ];
 for (const [name, source] of hostile) {
-  test(`${name} do not block the event loop`, () => {
+  test(`${name}: the event loop is not blocked`, () => {
     evaluate("1 == 1");
     const start = process.threadCpuUsage();
     evaluate(source);

@@ -11,9 +11,9 @@ const main = (cpu: number): Container => ({ ...init(cpu), name: "main" });
 const cases: [name: string, inits: Container[], containers: Container[], most: number][] = [
   ["containers run together", [], [main(1), main(2)], 3],
   ["init containers run one by one", [init(5), init(4)], [main(1), main(2)], 5],
-  ["sidecars run beside the containers", [sidecar(1), sidecar(2)], [main(4)], 7],
-  ["sidecars run beside the init containers after them", [sidecar(2), init(4)], [main(1)], 6],
-  ["sidecars do not run beside the init containers before them", [init(4), sidecar(1)], [main(1)], 4],
+  ["sidecars run along with the containers", [sidecar(1), sidecar(2)], [main(4)], 7],
+  ["sidecars run along with the init containers after them", [sidecar(2), init(4)], [main(1)], 6],
+  ["sidecars do not run along with the init containers before them", [init(4), sidecar(1)], [main(1)], 4],
   ["a pod without containers needs nothing", [], [], 0],
 ];
 for (const [name, initContainers, containers, most] of cases) {

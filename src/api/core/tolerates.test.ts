@@ -5,19 +5,19 @@ import { tolerates } from "./tolerates.ts";
 
 const taint = { key: "k", value: "v", effect: "NoSchedule" };
 const cases: [name: string, toleration: Toleration, tolerated: boolean][] = [
-  ["whoever tolerates everything", { operator: "Exists" }, true],
-  ["everything of one effect", { operator: "Exists", effect: "NoSchedule" }, true],
-  ["everything of another effect", { operator: "Exists", effect: "NoExecute" }, false],
+  ["a toleration of everything", { operator: "Exists" }, true],
+  ["a toleration of everything with its effect", { operator: "Exists", effect: "NoSchedule" }, true],
+  ["a toleration of everything with another effect", { operator: "Exists", effect: "NoExecute" }, false],
   ["the key, whatever its value", { key: "k", operator: "Exists" }, true],
   ["another key", { key: "other", operator: "Exists" }, false],
   ["the key and its value", { key: "k", value: "v" }, true],
   [
-    "the key and its value, said in full",
+    "the key, value, operator and effect",
     { key: "k", operator: "Equal", value: "v", effect: "NoSchedule" },
     true,
   ],
   ["another value", { key: "k", value: "w" }, false],
-  ["no key and no word of everything", { value: "v" }, false],
+  ["no key and no Exists operator", { value: "v" }, false],
 ];
 for (const [name, toleration, tolerated] of cases)
   test(`a taint and ${name}: ${tolerated}`, () => assert.equal(tolerates(toleration, taint), tolerated));

@@ -161,7 +161,7 @@ export class AggregationController {
     const { message } = error as Error;
     if (message === this.#lastError || isExpected(error)) return;
     this.#lastError = message;
-    this.#options.onError("API services could not be brought up to date; it is tried again", {
+    this.#options.onError("could not reconcile API services; retrying", {
       error: message,
     });
   }

@@ -100,7 +100,7 @@ export class DefinitionController {
     try {
       await this.#load();
     } catch (error) {
-      this.#options.onError("definitions cannot be read; it is tried again", {
+      this.#options.onError("could not read definitions; retrying", {
         error: (error as Error).message,
       });
     }
@@ -132,7 +132,7 @@ export class DefinitionController {
       } catch (error) {
         if (signal.aborted) break;
         if (!isExpected(error))
-          this.#options.onError("a definition could not be brought up to date; it is tried again", {
+          this.#options.onError("could not reconcile a definition; retrying", {
             name,
             error: (error as Error).message,
           });

@@ -81,7 +81,8 @@ function checkSpelling(value: unknown, state: WalkState): void {
     }
 }
 const raw: Check = (value, state) => {
-  if (value instanceof Uint8Array) throw new TypeError("a raw object in binary form has no JSON");
+  if (value instanceof Uint8Array)
+    throw new TypeError("a raw object given as bytes cannot be encoded as JSON");
   anything(value, state);
   if (state.own) {
     state.raw ||= typeof value === "object" && value !== null && !Array.isArray(value);

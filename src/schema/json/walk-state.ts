@@ -1,7 +1,7 @@
 // State and result types of the fast decoder.
 
 /** Thrown if a value does not match its declaration. A single instance suffices because it is never shown. */
-export const irregular = new Error("a value does not fit its declaration");
+export const irregular = new Error("a value does not match its declaration");
 
 export interface WalkState {
   /** Whether the tree may be modified in place. */

@@ -141,7 +141,7 @@ const comparisons: [
     { modified: { "f:data": { "f:a": {} } } },
   ],
   [
-    "a new map is added with itself",
+    "a new map is added along with its entries",
     ConfigMap,
     {},
     { data: { a: "1" } },
@@ -162,7 +162,7 @@ const comparisons: [
     { removed: { "f:data": { ".": {}, "f:a": {} } } },
   ],
   [
-    "an emptied map keeps itself",
+    "emptying a map removes only its entries",
     ConfigMap,
     { data: { a: "1" } },
     { data: {} },

@@ -147,7 +147,7 @@ const updates: [
     [entry("me", { ...baseFields, "f:data": { ".": {}, "f:b": {} } })],
   ],
   [
-    "a removed map goes with its entries",
+    "a removed map is removed with its entries",
     { metadata: { labels: null } },
     {},
     [entry("me", { "f:data": baseFields["f:data"] })],

@@ -120,7 +120,7 @@ const vectors: [name: string, value: Partial<Thing>, bytes: Uint8Array][] = [
   ["a message contains itself and its union alternatives", { tree: { name: "a", either: true, some: [{ name: "b" }], names: ["c"] } }, bytesOf({ after: "aa01 13 0a0161 1a 02 0801 22 05 12 03 0a0162 2a 03 120163" })],
 ]; // prettier-ignore
 for (const [name, value, expected] of vectors)
-  test(`${name}, both ways`, () => {
+  test(`${name}, encoded and decoded`, () => {
     const whole = { ...empty, ...value };
     assert.equal(hex(thing.encode(whole)), hex(expected));
     assert.deepEqual(thing.decode(expected, typeMeta), whole);

@@ -82,7 +82,7 @@ function valueSource(shape: Shape, style: Style, scope: Scope): string {
         ? `union(r, ${scope.codec(shape.get())}, ${JSON.stringify(shape.or)})`
         : nestedSource(scope.codec(shape.get()));
     case "map":
-      throw new Error("a map cannot stand inside a list or a map in protobuf");
+      throw new Error("protobuf does not support a map inside a list or a map");
   }
 }
 

@@ -136,7 +136,7 @@ function valueSource(shape: Shape, value: string, number: number, style: Style, 
         `if (${value}) { ${repeatedSource(shape.of, value, 1, style, scope)} }`,
       );
     case "map":
-      throw new Error("a map cannot stand inside a list or a map in protobuf");
+      throw new Error("protobuf does not support a map inside a list or a map");
     case "recursive":
       return shape.or
         ? delimited(number, scope, unionSource(shape.or, scope.codec(shape.get()), value, scope))

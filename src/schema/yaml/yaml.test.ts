@@ -31,7 +31,7 @@ const scalars: [text: string, json: string][] = [
   ["|\n  a\n  b\n", '"a\\nb\\n"'], [">-\n  a\n  b\n", '"a b"'], ["[a, 1, {b: no}]", '["a",1,{"b":false}]'], ['{"a":"\\u00e9","b":[1.0]}', '{"a":"é","b":[1]}'],
 ]; // prettier-ignore
 for (const [text, json] of scalars)
-  test(`YAML ${JSON.stringify(text)} reads as ${json}`, () => assert.equal(yamlToJson(text), json));
+  test(`YAML ${JSON.stringify(text)} is parsed as ${json}`, () => assert.equal(yamlToJson(text), json));
 
 const keys: [text: string, json: string][] = [
   ["1: a\ntrue: b\n1.5: c\ny: d\n.inf: e\n0x10: f", '{"1":"a","16":"f","true":"d","1.5":"c",".inf":"e"}'],
