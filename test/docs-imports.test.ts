@@ -6,7 +6,7 @@ import { test } from "node:test";
 const root = join(import.meta.dirname, "..");
 
 for (const file of ["README.md", "docs/library.md"]) {
-  test(`what ${file} imports is there`, async () => {
+  test(`the imports shown in ${file} exist`, async () => {
     const imports = [
       ...readFileSync(join(root, file), "utf8").matchAll(/^import \{ (.+) \} from "(orch\/\w+)";$/gm),
     ];
@@ -22,7 +22,7 @@ for (const [file, room] of [
   ["docs/ways/the-way-of-a-request.md", "src"],
   ["docs/ways/the-way-of-a-pod.md", "src/nodeagent"],
 ] as const)
-  test(`the files on ${file} are there, and counted`, () => {
+  test(`${file} lists existing files and their number`, () => {
     const text = readFileSync(join(root, file), "utf8");
     const hops = [...text.matchAll(/^\| (\d+) \| `([^`]+)` \|/gm)];
     for (const [at, [, number, name]] of hops.entries()) {
