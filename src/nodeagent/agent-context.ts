@@ -104,7 +104,7 @@ export function contextFrom(
     }),
     restarts: backOff(restartBackOff(clock, settings["crashLoopBackOff.maxContainerRestartPeriod"])),
     createLimit: sandboxLimiter(clock, availableParallelism()),
-    teardownLimit: limiter({ clock, atOnce: 2 * availableParallelism() }),
+    teardownLimit: limiter({ clock, concurrency: 2 * availableParallelism() }),
     settings: {
       clusterServers: settings.clusterDns,
       clusterDomain: settings.clusterDomain,
@@ -154,4 +154,4 @@ export const restartBackOff = (clock: Clock, longestMilliseconds = 300_000) => (
  * not determine how long many pods take to start.
  */
 export const sandboxLimiter = (clock: Clock, processors: number): Limiter =>
-  limiter({ clock, atOnce: processors + 1, slotMilliseconds: 300 });
+  limiter({ clock, concurrency: processors + 1, slotMilliseconds: 300 });

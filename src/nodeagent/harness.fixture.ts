@@ -170,8 +170,8 @@ export function harness(options: HarnessOptions = {}): Harness {
     hooks: hooks({ clock, runtime, userAgent: "lifecycle" }),
     restarts: backOff({ clock, firstMilliseconds: 10_000, longestMilliseconds: 300_000 }),
     files: fakeFiles(folder),
-    createLimit: limiter({ clock, atOnce: 3 }),
-    teardownLimit: limiter({ clock, atOnce: 3 }),
+    createLimit: limiter({ clock, concurrency: 3 }),
+    teardownLimit: limiter({ clock, concurrency: 3 }),
     settings: {
       clusterServers: ["10.0.0.10"],
       clusterDomain: "cluster.local",

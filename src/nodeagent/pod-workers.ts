@@ -14,7 +14,7 @@ import { podStatuses } from "./worker/pod-status.ts";
 import { type WorkerState, initialState, graceOf } from "./worker/state.ts";
 import { syncAction } from "./worker/sync-action.ts";
 import { termination } from "./worker/termination.ts";
-import { type Done, worker } from "./worker/worker.ts";
+import { type ActionResult, worker } from "./worker/worker.ts";
 
 export type { PodWorkersOptions } from "./worker/entry.ts";
 
@@ -65,7 +65,7 @@ export function podWorkers(options: PodWorkersOptions): PodWorkers {
     entry.worker.wake();
   }
 
-  async function timedAct(entry: PodEntry, state: WorkerState, signal: AbortSignal): Promise<Done> {
+  async function timedAct(entry: PodEntry, state: WorkerState, signal: AbortSignal): Promise<ActionResult> {
     const done = podMetrics?.acting(uidOf(state.pod), state.at);
     try {
       return await act(entry, state, signal);
@@ -74,7 +74,7 @@ export function podWorkers(options: PodWorkersOptions): PodWorkers {
     }
   }
 
-  async function act(entry: PodEntry, state: WorkerState, signal: AbortSignal): Promise<Done> {
+  async function act(entry: PodEntry, state: WorkerState, signal: AbortSignal): Promise<ActionResult> {
     switch (state.at) {
       case "syncing":
         return await traced(state.pod, () =>

@@ -2,14 +2,14 @@
 import { GrpcError } from "#http";
 import type { ContainerEventResponse } from "../messages/runtime.ts";
 
-const heldAtMost = 1000;
+const maxQueuedEvents = 1000;
 
 export class Events {
   readonly #listeners = new Set<{ queue: ContainerEventResponse[]; wake: () => void; failure?: Error }>();
 
   emit(event: ContainerEventResponse): void {
     for (const listener of this.#listeners) {
-      if (listener.queue.length >= heldAtMost)
+      if (listener.queue.length >= maxQueuedEvents)
         listener.failure = new GrpcError("RESOURCE_EXHAUSTED", "the listener is too slow");
       else listener.queue.push(event);
       listener.wake();

@@ -68,7 +68,7 @@ export interface FakeRuntime extends ContainerRuntime {
   reboot(): void;
 }
 
-const callsKept = 100_000;
+const maxRecordedCalls = 100_000;
 const notFound = (what: string, id: string): GrpcError =>
   new GrpcError("NOT_FOUND", `an error occurred when try to find ${what} "${id}": not found`);
 
@@ -94,7 +94,7 @@ export function fakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime {
     signal?: AbortSignal,
   ): Promise<void> => {
     calls.push({ method, request: structuredClone(request), atMilliseconds: clock.now() });
-    if (calls.length > callsKept) calls.shift();
+    if (calls.length > maxRecordedCalls) calls.shift();
     await faults.pass(method, signal);
   };
   const sandboxOf = (id: string): HeldSandbox => {
@@ -389,12 +389,12 @@ export function fakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime {
       const process = processFor(held, command, shell, (stream, text) => (output[stream] += text));
       void held.process?.ended.then(() => process.exit(137));
       const stop = new AbortController();
-      const late =
+      const timedOut =
         timeoutSeconds > 0
           ? clock.sleep(timeoutSeconds * 1000, stop.signal).then(() => "late" as const)
           : new Promise<never>(() => {});
-      late.catch(() => {});
-      const outcome = await orAborted(Promise.race([process.ended, late]), signal).finally(() =>
+      timedOut.catch(() => {});
+      const outcome = await orAborted(Promise.race([process.ended, timedOut]), signal).finally(() =>
         stop.abort(),
       );
       process.exit(137);

@@ -5,7 +5,7 @@ import type { Stream } from "./program.ts";
 
 /** Longer lines are split into partial ones, as by real runtimes. */
 const partBytes = 16_384;
-const linesKept = 10_000;
+const maxLines = 10_000;
 
 export class Log {
   readonly path: string;
@@ -68,7 +68,7 @@ export class Log {
     const time = new Date(this.#now()).toISOString().replace("Z", "000000Z");
     const line = `${time} ${stream} ${tag} ${text}`;
     this.lines.push(line);
-    if (this.lines.length > linesKept) this.lines.shift();
+    if (this.lines.length > maxLines) this.lines.shift();
     if (this.#file !== undefined) appendFileSync(this.#file, `${line}\n`);
   }
 }

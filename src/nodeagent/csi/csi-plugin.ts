@@ -10,7 +10,7 @@ import { grpcErrorText } from "../errors.ts";
 import type { VolumePlugin, VolumeSpec, VolumeStats } from "../interfaces.ts";
 import { namespaceOf, uidOf } from "../pod.ts";
 import type { Mounter } from "../volumes/mounter.ts";
-import { giveToGroup } from "../volumes/ownership.ts";
+import { setGroupRecursively } from "../volumes/ownership.ts";
 import { fsGroupOf } from "../volumes/plugins/sharing.ts";
 import type { PodTokens } from "../volumes/tokens.ts";
 import type { CsiAttachments } from "./attachments.ts";
@@ -308,7 +308,7 @@ export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
     if (group === undefined || volume.readOnly || !appliesFsGroup(volume, object)) return;
     if (await driver.can(nodeCapability.mountGroup)) return;
     const onlyOnMismatch = pod.spec.securityContext?.fsGroupChangePolicy === "OnRootMismatch";
-    await giveToGroup(target, group, { onlyOnMismatch });
+    await setGroupRecursively(target, group, { onlyOnMismatch });
   }
 
   /** Expands the file system of a volume that has become larger than its claim's recorded capacity. */

@@ -37,7 +37,7 @@ export const nodeagentChecks: readonly Check<NodeagentSettings>[] = [
     ({ orchconfig, bootstrapOrchconfig }, blame, { isReadable, warn }) => {
       if (bootstrapOrchconfig !== "" && orchconfig === "")
         warn(
-          "bootstrapOrchconfig has no effect: what is asked for is written to the file of orchconfig, which is not named",
+          "bootstrapOrchconfig has no effect: the resulting client configuration is written to the file of orchconfig, which is not set",
         );
       if (orchconfig === "" || isReadable(orchconfig)) return;
       // With a client configuration in place, no bootstrap configuration is needed.
@@ -50,12 +50,12 @@ export const nodeagentChecks: readonly Check<NodeagentSettings>[] = [
     if (settings.authenticationTokenWebhook)
       blame(
         ["authenticationTokenWebhook", "orchconfig"],
-        "webhook authentication asks the API server, and without a client configuration there is none",
+        "webhook authentication needs the API server, and so a client configuration",
       );
     if (settings.authorizationMode === "Webhook")
       blame(
         ["authorizationMode", "orchconfig"],
-        "webhook authorization asks the API server, and without a client configuration there is none",
+        "webhook authorization needs the API server, and so a client configuration",
       );
   }),
   check("a certificate and its key come together", ({ tlsCertFile, tlsPrivateKeyFile }, blame) => {
@@ -82,7 +82,8 @@ export const nodeagentChecks: readonly Check<NodeagentSettings>[] = [
         ["enforceNodeAllocatable", "cgroupsPerQos"],
         "nothing can be enforced without the cgroups per class",
       );
-    if (levels.includes("none") && levels.length > 1) blame(["enforceNodeAllocatable"], "none stands alone");
+    if (levels.includes("none") && levels.length > 1)
+      blame(["enforceNodeAllocatable"], "none excludes all other values");
     if (levels.includes("system-reserved") && settings.systemReservedCgroup === "")
       blame(
         ["systemReservedCgroup", "enforceNodeAllocatable"],

@@ -28,7 +28,7 @@ import {
   memorySwap,
   qosShares,
   reservation,
-  wordIn,
+  dialectEnum,
 } from "./types.ts";
 
 export const resourcesSection = (dialect: Dialect) => {
@@ -205,7 +205,7 @@ export const resourcesSection = (dialect: Dialect) => {
     option({
       flag: "enforce-node-allocatable",
       ...moved("enforceNodeAllocatable"),
-      type: listOf(wordIn(dialect, "none", "pods", "system-reserved", "orch-reserved")),
+      type: listOf(dialectEnum(dialect, "none", "pods", "system-reserved", "orch-reserved")),
       default: ["pods"],
       doc: "Reservations to enforce: none, pods, system-reserved, orch-reserved. The last two need their cgroup; none excludes the others.",
     }),

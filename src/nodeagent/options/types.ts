@@ -212,7 +212,10 @@ export const absoluteCgroup = (value: string): string | undefined =>
   value === "" || value.startsWith("/") ? undefined : "must be an absolute cgroup name that begins with /";
 
 /** Returns enumerated values in the dialect's spelling; the resulting setting has the original spelling. */
-export function wordIn<const V extends string>(dialect: Dialect, ...allowed: readonly V[]): OptionType<V> {
+export function dialectEnum<const V extends string>(
+  dialect: Dialect,
+  ...allowed: readonly V[]
+): OptionType<V> {
   const { word } = dialect.spelling;
   const pick = (given: unknown): V => {
     const found = allowed.find((one) => one === given || word(one) === given);

@@ -29,7 +29,7 @@ export function planInit(pod: Pod, observed: ObservedPod, probes: ProbeVerdicts)
   let done =
     inits.length === 0 || containersOf(pod).some(({ name }) => latest(observed, name)?.state === "running");
   let passed = done;
-  const through = (at: number): void => {
+  const proceedAfter = (at: number): void => {
     const next = inits[at + 1];
     if (!next) done = true;
     else if (!passed) start.push(next);
@@ -39,11 +39,11 @@ export function planInit(pod: Pod, observed: ObservedPod, probes: ProbeVerdicts)
     const found = latest(observed, container.name);
     if (isSidecar(container)) {
       const state = sidecarState(container, found, probes);
-      if (state.started) through(at);
+      if (state.started) proceedAfter(at);
       if (state.stop) stop.push(state.stop);
       if (state.stop || (found ? found.state !== "running" : passed)) start.push(container);
     } else if (found && !passed) {
-      if (found.state === "exited" && found.exitCode === 0) through(at);
+      if (found.state === "exited" && found.exitCode === 0) proceedAfter(at);
       else if (found.state === "exited" && pod.spec.restartPolicy === "Never")
         return { done: false, failed: true, start: [], stop: [] };
       else if (found.state !== "running") start.push(container);

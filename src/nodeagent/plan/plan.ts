@@ -63,7 +63,7 @@ export function plan(
   if (change) return withNewSandbox(pod, observed, init, change.attempt);
   const sandboxId = observed.sandboxes[0]!.id;
   if (init.failed) return { ...nothing, stopPod: true, sandboxId };
-  const startEphemeral = ephemeralContainersOf(pod).filter(({ name }) => !hasBegun(latest(observed, name)));
+  const startEphemeral = ephemeralContainersOf(pod).filter(({ name }) => !hasStarted(latest(observed, name)));
   const base = { ...nothing, sandboxId, startEphemeral };
   if (!init.done) return { ...base, stop: init.stop, startInit: init.start };
   const { stop, start, ending } = planContainers(pod, observed, probes, resizing);
@@ -179,7 +179,7 @@ export function sandboxChange(
 }
 
 /** Reports whether a container was ever started, not merely created. */
-export const hasBegun = (found: ObservedContainer | undefined): boolean =>
+export const hasStarted = (found: ObservedContainer | undefined): boolean =>
   found !== undefined && found.state !== "created";
 const hasSucceeded = (found: ObservedContainer | undefined): boolean =>
   found?.state === "exited" && found.exitCode === 0;

@@ -58,7 +58,7 @@ async function begin(t: TestContext, handler: Partial<PluginHandler> = {}) {
             validate: () => undefined,
             register: async ({ name, endpoint }) => void calls.push(`${name} at ${endpoint}`),
             deregister: async ({ name }) => {
-              calls.push(`${name} gone`);
+              calls.push(`${name} removed`);
               gone.resolve();
             },
             ...handler,
@@ -79,7 +79,7 @@ test("a plugin is registered with its socket and notified, and deregistered when
   assert.deepEqual(calls, ["a.sock at /run/a.sock"]);
   await rm(join(directory, "a.sock"));
   await gone;
-  assert.deepEqual(calls.at(-1), "a.sock gone");
+  assert.deepEqual(calls.at(-1), "a.sock removed");
 });
 
 const refusals: [name: string, info: Partial<PluginInfo>, handler: Partial<PluginHandler>, error: RegExp][] =

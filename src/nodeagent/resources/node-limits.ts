@@ -15,7 +15,7 @@ export interface NodeLimitsOptions {
 
 type Amounts = Readonly<Record<string, string>>;
 
-const againMilliseconds = 60_000;
+const retryMilliseconds = 60_000;
 
 export interface NodeLimits {
   /**
@@ -50,7 +50,7 @@ export function nodeLimits({ tree, clock, log, events, nodeName }: NodeLimitsOpt
             `Failed to update Node Allocatable Limits [${names.map((name) => JSON.stringify(name)).join(" ")}]: ${message}`,
           );
         }
-        await clock.sleep(againMilliseconds, signal).catch(() => undefined);
+        await clock.sleep(retryMilliseconds, signal).catch(() => undefined);
       }
     },
     limitReserved: async (what, group, amounts) => {

@@ -138,7 +138,7 @@ test("a pod's group is created in every hierarchy, limited, found and removed", 
     "the class has the shares its pods request",
   );
   assert.equal(await read("cpu", "top/pods/besteffort/cpu.shares"), "2");
-  assert.deepEqual(lines, ["pids"], "a missing controller is told once");
+  assert.deepEqual(lines, ["pids"], "a missing controller is logged once");
   assert.deepEqual([...(await groups.podUids())], ["u1"]);
   for (const tree of ["cpu", "memory", "cpuset"])
     for (const file of await readdir(join(root, tree, name))) await rm(join(root, tree, name, file));
@@ -281,7 +281,7 @@ test("a restarted agent keeps the shares of burstable pods, and updates them onc
   await first.ensure(burstable);
   const second = restarted([burstable, hungry, pod("u2", burstable.spec)]);
   await second.prepare();
-  assert.equal(await shares(), "1024", "nothing is known yet");
+  assert.equal(await shares(), "1024", "the pods are not known yet");
   const reconciled = second.reconcile(() => known, stop.signal);
   await clock.advance(5000);
   assert.equal(await shares(), "1024");

@@ -153,7 +153,7 @@ test("stats come from the runtime and cgroups, rates from two samples", async (t
   assert.deepEqual((await stats(parts).get()).pods[0]!.volumes, [], "a period of 0 leaves volumes out");
   calls = 1;
   await collector.get();
-  assert.equal(calls, 1, "a second look within moments sees the same");
+  assert.equal(calls, 1, "a second call within a short time returns the same stats");
   await clock.advance(10_000);
   nanoseconds = 2e9;
   assert.equal((await collector.get()).pods[0]!.containers[0]!.cpu.nanoCores, 1e8);

@@ -9,7 +9,7 @@ import { volumeMeter } from "./volume-meter.ts";
 function setUp() {
   const clock = virtualClock(0);
   const calls: string[] = [];
-  const away = new Map<string, PromiseWithResolvers<void>>();
+  const unavailable = new Map<string, PromiseWithResolvers<void>>();
   let bytes = 0;
   const took: string[] = [];
   const meter = volumeMeter({
@@ -18,14 +18,14 @@ function setUp() {
     goodForMilliseconds: 60_000,
     filesystemOf: async (path) => {
       calls.push(path);
-      await away.get(path)?.promise;
+      await unavailable.get(path)?.promise;
       if (path === "/gone") throw new Error("no such folder");
       return {} as Filesystem;
     },
     diskUsage: async () => ({ bytes: ++bytes, inodes: 1 }),
     isRemote: async () => false,
   });
-  return { clock, calls, away, took, meter };
+  return { clock, calls, away: unavailable, took, meter };
 }
 
 test("a volume is measured again only when the cached usage has expired", async () => {
@@ -35,31 +35,31 @@ test("a volume is measured again only when the cached usage has expired", async 
   assert.equal((await meter.measure("/v"))?.used.bytes, 1);
   await clock.advance(1000);
   assert.equal((await meter.measure("/v"))?.used.bytes, 2);
-  assert.equal(calls.length, 3, "how much room there is is asked each time");
+  assert.equal(calls.length, 3, "file system stats are requested each time");
   assert.deepEqual(took, ["statfs 0", "du 0", "statfs 0", "statfs 0", "du 0"]);
 });
 
 test("a volume whose server does not respond blocks no caller, and is not measured again until it responds", async () => {
-  const { clock, calls, away, meter } = setUp();
+  const { clock, calls, away: unavailable, meter } = setUp();
   await meter.measure("/nfs");
-  away.set("/nfs", Promise.withResolvers());
+  unavailable.set("/nfs", Promise.withResolvers());
   const waiting = meter.measure("/nfs");
   await clock.advance(5000);
-  assert.equal((await waiting)?.used.bytes, 1, "what was known before is told");
+  assert.equal((await waiting)?.used.bytes, 1, "the last known usage is returned");
   assert.equal((await meter.measure("/nfs"))?.used.bytes, 1);
   assert.equal(calls.length, 2);
-  away.get("/nfs")!.resolve();
+  unavailable.get("/nfs")!.resolve();
   await new Promise((resolve) => setImmediate(resolve));
   await meter.measure("/nfs");
   assert.equal(calls.length, 3);
 });
 
 test("missing volumes, and dropped ones that do not respond, have no usage", async () => {
-  const { clock, away, meter } = setUp();
+  const { clock, away: unavailable, meter } = setUp();
   assert.equal(await meter.measure("/gone"), undefined);
   await meter.measure("/v");
   meter.keepOnly(new Set(["/other"]));
-  away.set("/v", Promise.withResolvers());
+  unavailable.set("/v", Promise.withResolvers());
   const waiting = meter.measure("/v");
   await clock.advance(5000);
   assert.equal(await waiting, undefined);
@@ -77,7 +77,7 @@ test("a network volume is measured by a separate process, and never walked", asy
       inodes: 9,
       inodesFree: 4,
     }),
-    filesystemOf: () => Promise.reject(new Error("must not be asked here")),
+    filesystemOf: () => Promise.reject(new Error("must not be called")),
     diskUsage: () => Promise.reject(new Error("must not be walked")),
   });
   assert.deepEqual((await meter.measure("/far"))?.used, { bytes: 40, inodes: 5 });

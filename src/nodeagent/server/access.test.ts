@@ -149,10 +149,10 @@ test("reviews are cached until their TTL expires", async () => {
   allow(true);
   await clock.advance(30_001);
   assert.equal(await ask("GET", "/pods", bearer("good")), undefined);
-  assert.equal(api.asked.length, 3, "the denial was forgotten, the token was not");
+  assert.equal(api.asked.length, 3, "the denial expired, the token review did not");
   allow(false);
   await clock.advance(120_001);
-  assert.equal(await ask("GET", "/pods", bearer("good")), undefined, "the permission is still good");
+  assert.equal(await ask("GET", "/pods", bearer("good")), undefined, "the permission is still cached");
   await clock.advance(200_000);
   assert.match((await ask("GET", "/pods", bearer("good")))!, /^403/);
 });

@@ -127,5 +127,9 @@ test("pods and containers are counted on each scrape", () => {
   assert.match(text, /^process_resident_memory_bytes [1-9]/m);
   assert.match(text, /^process_virtual_memory_bytes [1-9]/m);
   working = [];
-  assert.doesNotMatch(metrics.expose(), /^nodeagent_working_pods\{/m, "what is over is not told any more");
+  assert.doesNotMatch(
+    metrics.expose(),
+    /^nodeagent_working_pods\{/m,
+    "terminated pods are not reported any more",
+  );
 });

@@ -25,7 +25,7 @@ export interface LogReading {
 
 const chunkBytes = 64 * 1024;
 const maxLineBytes = 16 * 1024 * 1024;
-const lookMilliseconds = 1000;
+const pollMilliseconds = 1000;
 const newline = 10;
 const blank = 32;
 
@@ -117,7 +117,7 @@ function changesOf(path: string, clock: Clock, signal: AbortSignal): { wait(): P
       if (!changed) {
         const early = new AbortController();
         wake = () => early.abort();
-        await clock.sleep(lookMilliseconds, AbortSignal.any([signal, early.signal])).catch(() => undefined);
+        await clock.sleep(pollMilliseconds, AbortSignal.any([signal, early.signal])).catch(() => undefined);
       }
       changed = false;
     },

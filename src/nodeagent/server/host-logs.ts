@@ -37,7 +37,7 @@ export function hostLogs(folder: string, answersQueries = false): RouteHandler {
     return query.services.length > 0 ? servicesReply(folder, query) : await file(name, name);
 
     /**
-     * Serves a file; `asked` is the request path, whose trailing slash decides whether a directory is meant.
+     * Serves a file; `requestPath` is the original path, whose trailing slash decides whether a directory is meant.
      */
     async function file(path: string, requestPath = call.path): Promise<Reply> {
       const wanted = join(folder, join("/", path));

@@ -45,7 +45,7 @@ export interface OpenPorts {
   close(): Promise<void>;
 }
 
-const starting: Handler = () => Promise.resolve(plainReply(503, "the agent is starting"));
+const startingHandler: Handler = () => Promise.resolve(plainReply(503, "the agent is starting"));
 
 interface PortOptions {
   readonly clock: Clock;
@@ -54,12 +54,12 @@ interface PortOptions {
 }
 
 /** A restarted agent may find its ports still in use by its predecessor, and retries for a while. */
-const takenMilliseconds = 15_000;
-const againMilliseconds = 250;
+const retryTimeoutMilliseconds = 15_000;
+const retryMilliseconds = 250;
 
 export async function openPorts(ports: PortSettings, options: PortOptions): Promise<OpenPorts> {
   const { clock, log } = options;
-  const until = clock.now() + takenMilliseconds;
+  const until = clock.now() + retryTimeoutMilliseconds;
   for (let tries = 1; ; tries++) {
     try {
       return await tryPorts(ports, options);
@@ -72,7 +72,7 @@ export async function openPorts(ports: PortSettings, options: PortOptions): Prom
           { cause: error },
         );
       if (tries === 1) log.warn("port is taken; waiting for it", { error: message });
-      await clock.sleep(againMilliseconds);
+      await clock.sleep(retryMilliseconds);
     }
   }
 }
@@ -81,7 +81,11 @@ async function tryPorts(ports: PortSettings, { clock, log, tls }: PortOptions): 
   const host = everyAddress(ports.address);
   const now = (): number => clock.now();
   const open: (Listener | PlainListener)[] = [];
-  let handlers: PortHandlers = { secure: starting, readOnly: starting, health: starting };
+  let handlers: PortHandlers = {
+    secure: startingHandler,
+    readOnly: startingHandler,
+    health: startingHandler,
+  };
   const close = async (): Promise<void> => {
     await Promise.all(open.map((listener) => listener.close()));
   };

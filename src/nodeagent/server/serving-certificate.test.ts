@@ -33,8 +33,12 @@ test("without a certificate the agent creates and keeps a self-signed one with a
   assert.equal(certificate.subjectAltName, "DNS:n1");
   assert.match(certificate.issuer, /^CN=n1-ca@\d+$/);
   assert.equal(certificate.publicKey.asymmetricKeyType, "rsa");
-  assert.equal(pair.certificate.match(/BEGIN CERTIFICATE/g)?.length, 2, "its authority stands behind it");
-  assert.equal((await stat(join(folder, "agent.key"))).mode & 0o077, 0, "nobody else reads the key");
+  assert.equal(pair.certificate.match(/BEGIN CERTIFICATE/g)?.length, 2, "the CA certificate follows it");
+  assert.equal(
+    (await stat(join(folder, "agent.key"))).mode & 0o077,
+    0,
+    "the key is readable by its owner only",
+  );
   assert.equal((await servingCertificate(options)).pair.certificate, pair.certificate);
   await clock.advance(340 * 86_400_000);
   const renewed = await servingCertificate(options);
@@ -73,5 +77,5 @@ test("a configured certificate is used, and reloaded when its file changes", asy
   const second = await give();
   await clock.advance(60_000);
   assert.equal(await changed.promise, second);
-  await assert.rejects(readFile(join(folder, "agent.crt")), "no other was made");
+  await assert.rejects(readFile(join(folder, "agent.crt")), "no other certificate was created");
 });

@@ -23,7 +23,7 @@ export interface ServingCertificate {
 }
 
 const dayMilliseconds = 86_400_000;
-const lookMilliseconds = 60_000;
+const pollMilliseconds = 60_000;
 
 export async function servingCertificate(options: ServingCertificateOptions): Promise<ServingCertificate> {
   const { clock, log, folder, agent, nodeName } = options;
@@ -34,14 +34,14 @@ export async function servingCertificate(options: ServingCertificateOptions): Pr
     certificate: await readFile(certificateFile, "utf8"),
     key: await readFile(keyFile, "utf8"),
   });
-  let pair = isGiven ? await read() : await own();
+  let pair = isGiven ? await read() : await createOrLoad();
   return {
     pair,
     follow: (onChange) => {
       const stopping = new AbortController();
       void (async () => {
         for (;;) {
-          await clock.sleep(lookMilliseconds, stopping.signal).catch(() => undefined);
+          await clock.sleep(pollMilliseconds, stopping.signal).catch(() => undefined);
           if (stopping.signal.aborted) return;
           try {
             const next = await read();
@@ -60,7 +60,7 @@ export async function servingCertificate(options: ServingCertificateOptions): Pr
     },
   };
 
-  async function own(): Promise<CertificatePair> {
+  async function createOrLoad(): Promise<CertificatePair> {
     const names = [nodeName];
     const kept = await read().catch(() => undefined);
     if (kept && isPairUsable(kept, names, clock.now(), 30 * dayMilliseconds)) return kept;

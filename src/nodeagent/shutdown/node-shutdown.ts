@@ -60,7 +60,7 @@ export function nodeShutdown(options: NodeShutdownOptions): NodeShutdown {
       try {
         const logind = await follow(signal);
         await reportSavedTimes();
-        await followAgain(logind, signal);
+        await keepConnected(logind, signal);
       } catch (error) {
         log.error("node shutdowns are not handled", { error: (error as Error).message });
       }
@@ -79,7 +79,7 @@ export function nodeShutdown(options: NodeShutdownOptions): NodeShutdown {
           `node shutdown needs ${seconds} s, but logind delays it by at most ${longest} s despite the override`,
         );
     }
-    await hold(logind);
+    await takeLock(logind);
     await logind.onShutdown((begins) => {
       handled = handled
         .then(() => (begins ? begin(signal) : cancel(logind)))
@@ -91,7 +91,7 @@ export function nodeShutdown(options: NodeShutdownOptions): NodeShutdown {
   }
 
   /** Reconnects whenever the bus connection is lost. */
-  async function followAgain(first: Logind, signal: AbortSignal): Promise<void> {
+  async function keepConnected(first: Logind, signal: AbortSignal): Promise<void> {
     const aborted = new Promise<void>((resolve) => {
       if (signal.aborted) resolve();
       else signal.addEventListener("abort", () => resolve(), { once: true });
@@ -111,7 +111,7 @@ export function nodeShutdown(options: NodeShutdownOptions): NodeShutdown {
   }
 
   /** Takes a new lock, and releases the previous one. */
-  async function hold(logind: Logind): Promise<void> {
+  async function takeLock(logind: Logind): Promise<void> {
     const taken = await logind.inhibit();
     release();
     release = taken;
@@ -166,7 +166,7 @@ export function nodeShutdown(options: NodeShutdownOptions): NodeShutdown {
     log.info("node shutdown cancelled");
     events.event(nodeReference(), "Normal", "Shutdown", "Shutdown manager detected shutdown cancellation");
     options.onChange();
-    await hold(logind);
+    await takeLock(logind);
   }
 
   async function save(startedAt: number, endedAt: number | undefined): Promise<void> {

@@ -9,7 +9,7 @@ const turns = async (): Promise<void> => {
 
 function setUp(options: Partial<LimiterOptions> = {}) {
   const clock = virtualClock();
-  const made: Limiter = limiter({ clock, atOnce: 2, ...options });
+  const made: Limiter = limiter({ clock, concurrency: 2, ...options });
   const log: string[] = [];
   const open = new Map<string, () => void>();
   const start = (name: string, options?: LimitOptions): Promise<void> =>
@@ -35,7 +35,7 @@ test("concurrency is bounded, and waiting tasks run in FIFO order", async () => 
 });
 
 test("low priority tasks run last", async () => {
-  const { log, start, end } = setUp({ atOnce: 1 });
+  const { log, start, end } = setUp({ concurrency: 1 });
   const all = [start("a"), start("later", { lowPriority: true }), start("b")];
   await turns();
   for (const name of ["a", "b", "later"]) await end(name);
@@ -44,7 +44,7 @@ test("low priority tasks run last", async () => {
 });
 
 test("a slow task releases its slot early, and only once", async () => {
-  const { clock, log, start, end } = setUp({ atOnce: 1, slotMilliseconds: 1000 });
+  const { clock, log, start, end } = setUp({ concurrency: 1, slotMilliseconds: 1000 });
   const all = ["slow", "b", "c", "d"].map((name) => start(name));
   await turns();
   await clock.advance(999);
@@ -60,7 +60,7 @@ test("a slow task releases its slot early, and only once", async () => {
 });
 
 test("a failed task releases its slot", async () => {
-  const made = limiter({ clock: virtualClock(), atOnce: 1 });
+  const made = limiter({ clock: virtualClock(), concurrency: 1 });
   await assert.rejects(
     made.run(() => Promise.reject(new Error("no"))),
     /no/,
@@ -69,7 +69,7 @@ test("a failed task releases its slot", async () => {
 });
 
 test("an aborted task leaves the queue without having run", async () => {
-  const { log, start, end } = setUp({ atOnce: 1 });
+  const { log, start, end } = setUp({ concurrency: 1 });
   const stop = new AbortController();
   const first = start("a");
   const second = start("b", { signal: stop.signal });

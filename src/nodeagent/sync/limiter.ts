@@ -5,7 +5,7 @@ import type { Clock } from "#base";
 
 export interface LimiterOptions {
   readonly clock: Clock;
-  readonly atOnce: number;
+  readonly concurrency: number;
   /** How long a running task occupies its slot. */
   readonly slotMilliseconds?: number;
 }
@@ -25,7 +25,7 @@ const defaultSlotMilliseconds = 1000;
 
 export function limiter({
   clock,
-  atOnce,
+  concurrency: atOnce,
   slotMilliseconds = defaultSlotMilliseconds,
 }: LimiterOptions): Limiter {
   const waiting = { first: new Set<() => void>(), last: new Set<() => void>() };

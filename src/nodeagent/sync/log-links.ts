@@ -32,11 +32,11 @@ export function logLinks(folder: string): LogLinks {
   const remove = (name: string): Promise<void> => unlink(join(folder, name)).catch(() => undefined);
   return {
     link: async (name, log) => {
-      const isThere = await stat(log).then(
+      const exists = await stat(log).then(
         () => true,
         () => false,
       );
-      if (!isThere) return;
+      if (!exists) return;
       await makeFolderAsync(folder, 0o755);
       await symlink(log, join(folder, name)).catch((error: NodeJS.ErrnoException) => {
         if (error.code !== "EEXIST") throw error;

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { teardownVolumes } from "./teardown.ts";
 import { mountPointsBelow, systemMounter } from "./mounter.ts";
-import { giveToGroup } from "./ownership.ts";
+import { setGroupRecursively } from "./ownership.ts";
 import { bindInside } from "./sub-path.ts";
 import { writeAtomically } from "./atomic-writer.ts";
 
@@ -39,7 +39,7 @@ test("a bound sub path keeps showing what was there when it was bound", asRoot, 
   await bindInside(mounter, volume, "sub", target);
   await rm(join(volume, "sub"), { recursive: true });
   await symlink("/etc", join(volume, "sub"));
-  assert.deepEqual(await readdir(target), [], "the folder, not what its name leads to now");
+  assert.deepEqual(await readdir(target), [], "the bound directory, not the current target of its name");
   await assert.rejects(bindInside(mounter, volume, "sub", join(folder, "bound", "1")), /leads out/);
 });
 
@@ -98,7 +98,7 @@ test("a group gets a whole volume, but nothing through symbolic links", asRoot, 
   await writeFile(join(folder, "v/deep/f"), "", { mode: 0o600 });
   await writeFile(join(folder, "outside"), "", { mode: 0o600 });
   await symlink("../outside", join(folder, "v/link"));
-  await giveToGroup(join(folder, "v"), 2222);
+  await setGroupRecursively(join(folder, "v"), 2222);
   const shown = async (path: string): Promise<string> => {
     const { gid, mode } = await lstat(join(folder, path));
     return `${gid} ${(mode & 0o7777).toString(8)}`;
@@ -108,8 +108,8 @@ test("a group gets a whole volume, but nothing through symbolic links", asRoot, 
     ["2222 2770", "2222 660", "0 600", "2222 777"],
   );
   await writeFile(join(folder, "v/later"), "", { mode: 0o600 });
-  await giveToGroup(join(folder, "v"), 2222, { onlyOnMismatch: true });
-  assert.equal(await shown("v/later"), "2222 600", "the top was right already");
+  await setGroupRecursively(join(folder, "v"), 2222, { onlyOnMismatch: true });
+  assert.equal(await shown("v/later"), "2222 600", "the root directory already matched");
 });
 
 test("files for a group are readable by the group and by their owner", asRoot, async (t) => {

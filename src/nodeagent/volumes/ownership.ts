@@ -15,7 +15,7 @@ const pathOnly = 0o10000000;
 const { O_NOFOLLOW: noFollow } = constants;
 const pathOf = ({ fd }: FileHandle): string => `/proc/self/fd/${fd}`;
 
-export async function giveToGroup(
+export async function setGroupRecursively(
   root: string,
   group: number,
   { readOnly = false, onlyOnMismatch = false }: GroupOptions = {},
@@ -25,10 +25,10 @@ export async function giveToGroup(
   const { gid, mode, dev } = await top.stat();
   const needed = 0o2110 | wanted;
   if (onlyOnMismatch && gid === group && (mode & needed) === needed) return;
-  await give(top, { group, wanted, device: dev });
+  await setGroupOfEntry(top, { group, wanted, device: dev });
 }
 
-async function give(
+async function setGroupOfEntry(
   entry: FileHandle,
   rule: { readonly group: number; readonly wanted: number; readonly device: number },
 ): Promise<void> {
@@ -47,7 +47,7 @@ async function give(
     const child = await open(`${path}/${name}`, pathOnly | noFollow).catch(unlessGone);
     if (!child) continue;
     try {
-      await give(child, rule);
+      await setGroupOfEntry(child, rule);
     } finally {
       await child.close();
     }

@@ -8,7 +8,7 @@ import { podWith, setUp } from "./volumes.fixture.ts";
 const recorded: VolumePlugin = {
   name: "recorded",
   supports: () => false,
-  mount: async () => assert.fail("nobody asks for it"),
+  mount: async () => assert.fail("must not be called"),
   isRecorded: async (directory) => directory.endsWith("whole"),
 };
 

@@ -69,13 +69,13 @@ async function resolved(path: string): Promise<{ existing: string; missing: stri
     } catch (error) {
       if ((error as { code?: string }).code !== "ENOENT") throw error;
       // A dangling link must not be followed when its target is created.
-      if (await isThere(at)) throw new Error(`${at} is a dangling symbolic link`, { cause: error });
+      if (await exists(at)) throw new Error(`${at} is a dangling symbolic link`, { cause: error });
       missing.unshift(at.slice(dirname(at).length + 1));
     }
   }
 }
 
-async function isThere(path: string): Promise<boolean> {
+async function exists(path: string): Promise<boolean> {
   try {
     await (await open(path, pathOnly | noFollow)).close();
     return true;

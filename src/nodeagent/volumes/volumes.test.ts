@@ -132,7 +132,7 @@ test("a failed mount is retried with backoff until it succeeds", async (t) => {
   const pod = podWith({ configMap: { name: "m" } });
   await assert.rejects(mount(pod));
   await assert.rejects(mount(pod));
-  assert.equal(events.length, 1, "too early for another look");
+  assert.equal(events.length, 1, "too early for a retry");
   await clock.advance(500);
   await assert.rejects(mount(pod));
   await clock.advance(500);
@@ -365,7 +365,7 @@ test("a restarted agent takes over the volumes of running pods", async (t) => {
     ["700", mounts],
   );
   await later.refresh(podWith({ emptyDir: {} }, {}, { uid: "u2" }));
-  assert.equal(later.places("u2").size, 0, "a pod that has no folder yet waits for its start");
+  assert.equal(later.places("u2").size, 0, "a pod without a directory is set up when it starts");
 });
 
 test("teardown unmounts first, and spares foreign files", async (t) => {
@@ -385,9 +385,9 @@ test("teardown unmounts first, and spares foreign files", async (t) => {
   await assert.rejects(lstat(place("empty-dir")));
   assert.ok(await lstat("/etc/passwd"));
   await mkdir(place("nfs", "v2"), { recursive: true });
-  await writeFile(join(place("nfs", "v2"), "precious"), "data of someone else");
+  await writeFile(join(place("nfs", "v2"), "precious"), "foreign data");
   await assert.rejects(volumes.release("u1"), /ENOTEMPTY/);
-  assert.equal(await readFile(join(place("nfs", "v2"), "precious"), "utf8"), "data of someone else");
+  assert.equal(await readFile(join(place("nfs", "v2"), "precious"), "utf8"), "foreign data");
   await rm(join(folder, "pods"), { recursive: true });
   await volumes.release("u1");
 });

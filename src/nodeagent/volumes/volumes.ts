@@ -110,10 +110,10 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
     `${dialect.names.volumes.pluginPrefix.replaceAll("/", "~")}${kind}`;
   const folderOf = (uid: string, kind: string, name: string): string =>
     join(podsFolder, uid, "volumes", kindFolder(kind), name);
-  const earlier = reconstruction({ podsFolder, plugins: volumePlugins, kindFolder, volumeMetrics });
+  const reconstructed = reconstruction({ podsFolder, plugins: volumePlugins, kindFolder, volumeMetrics });
 
   return {
-    reconstruct: () => earlier.run(),
+    reconstruct: () => reconstructed.run(),
     places: (uid) => ready.get(uid) ?? new Map(),
     limited: (pod) =>
       (pod.spec.volumes ?? []).flatMap(({ name, emptyDir }) => {
@@ -158,7 +158,7 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
       serialized(uidOf(pod), async () => {
         if (!ready.has(uidOf(pod))) {
           // Adopt the volumes of an earlier agent: existing mounts stay, files are written again.
-          if (await isThere(join(podsFolder, uidOf(pod), "volumes")))
+          if (await exists(join(podsFolder, uidOf(pod), "volumes")))
             await mountAll(pod, never).catch(ignoreVolumeError);
           return;
         }
@@ -176,7 +176,7 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
         if (options.keepTerminated) return;
         const at = clock.now();
         const recordRelease = (isGood: boolean): void => {
-          earlier.released(uid, isGood);
+          reconstructed.released(uid, isGood);
           for (const { plugin, asDevice } of plugins.get(uid) ?? [])
             volumeMetrics?.tried(
               asDevice ? "unmap_volume" : "volume_unmount",
@@ -271,7 +271,7 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
       throw new VolumeError(firstError);
     }
     waitingSince.delete(uidOf(pod));
-    earlier.mounted(uidOf(pod));
+    reconstructed.mounted(uidOf(pod));
     ready.set(uidOf(pod), mounted);
     plugins.set(
       uidOf(pod),
@@ -386,7 +386,7 @@ const never = new AbortController().signal;
 const ignoreVolumeError = (error: unknown): void => {
   if (!(error instanceof VolumeError)) throw error;
 };
-const isThere = (path: string): Promise<boolean> =>
+const exists = (path: string): Promise<boolean> =>
   stat(path).then(
     () => true,
     () => false,

@@ -15,7 +15,7 @@ import {
 import { rejectedStatus } from "./admission.ts";
 import { type PodStatuses, pastDeadline } from "./pod-status.ts";
 import type { Syncing } from "./state.ts";
-import type { Done } from "./worker.ts";
+import type { ActionResult } from "./worker.ts";
 
 /**
  * Resyncs are jittered between this fraction of the period and the whole period, so that pods do not sync at
@@ -35,7 +35,7 @@ export async function syncAction(
     entries,
   }: { readonly entry: PodEntry; readonly state: Syncing; readonly entries: PodEntries },
   signal: AbortSignal,
-): Promise<Done> {
+): Promise<ActionResult> {
   const { clock, cache, events } = context;
   const { pod } = state;
   if (mustWait(state, entry, entries)) return { againMilliseconds: waitMilliseconds };

@@ -17,11 +17,11 @@ import {
   type Terminating,
   usesContainerGrace,
 } from "./state.ts";
-import type { Done } from "./worker.ts";
+import type { ActionResult } from "./worker.ts";
 
 export interface Termination {
   /** Stops the containers. */
-  terminate(entry: PodEntry, state: Terminating, signal: AbortSignal): Promise<Done>;
+  terminate(entry: PodEntry, state: Terminating, signal: AbortSignal): Promise<ActionResult>;
   /** Removes what is left; resolves to true when the pod can be forgotten. */
   clear(entry: PodEntry, state: Terminated, signal: AbortSignal): Promise<boolean>;
 }

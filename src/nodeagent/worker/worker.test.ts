@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Pod } from "#api";
 import { silentLog, virtualClock } from "#base";
 import type { WorkerState } from "./state.ts";
-import { type Done, worker } from "./worker.ts";
+import { type ActionResult, worker } from "./worker.ts";
 
 const pod = (spec: object = {}): Pod =>
   ({
@@ -17,7 +17,7 @@ const settled = async (): Promise<void> => {
   for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
 };
 
-function harness(act: (state: WorkerState, signal: AbortSignal) => Promise<Done>) {
+function harness(act: (state: WorkerState, signal: AbortSignal) => Promise<ActionResult>) {
   const clock = virtualClock();
   const seen: string[] = [];
   const made = worker(

@@ -5,7 +5,7 @@ import type { Clock, Log } from "#base";
 import { type WorkerEvent, type WorkerState, next } from "./state.ts";
 
 /** The result of an action: when to run the next one, or an event that follows from it. */
-export interface Done {
+export interface ActionResult {
   readonly againMilliseconds?: number;
   readonly next?: WorkerEvent;
 }
@@ -14,7 +14,7 @@ export interface WorkerOptions {
   readonly clock: Clock;
   readonly log: Log;
   /** Reconciles the pod with the state. Failures are retried. */
-  readonly act: (state: WorkerState, signal: AbortSignal) => Promise<Done>;
+  readonly act: (state: WorkerState, signal: AbortSignal) => Promise<ActionResult>;
 }
 
 export interface Worker {

@@ -10,7 +10,7 @@ import { linkDevice } from "../device.ts";
 import { type Git, fillFromGit } from "../git-repo.ts";
 import { checkHostPath } from "../host-path.ts";
 import type { Mounter } from "../mounter.ts";
-import { giveToGroup } from "../ownership.ts";
+import { setGroupRecursively } from "../ownership.ts";
 import { fsGroupOf, share } from "./sharing.ts";
 
 export interface LocalPluginOptions {
@@ -28,7 +28,7 @@ export const sharedMode = "1777";
 /** Returns the volume source: of the pod itself, or of the volume bound to its claim. */
 const sourceOf = ({ volume, persistent }: VolumeSpec) => persistent?.spec ?? volume;
 const readOnlyIf = (readOnly: boolean): { readonly readOnly?: true } => (readOnly ? { readOnly: true } : {});
-const isThere = (path: string): Promise<boolean> =>
+const exists = (path: string): Promise<boolean> =>
   stat(path).then(
     () => true,
     () => false,
@@ -77,7 +77,7 @@ export function localPlugins(options: LocalPluginOptions): VolumePlugin[] {
     name: "git-repo",
     supports: ({ volume }) => Boolean(volume.gitRepo),
     mount: async (pod, { volume }, directory) => {
-      if (!(await isThere(directory))) {
+      if (!(await exists(directory))) {
         const fresh = `${directory}.new`;
         await rm(fresh, { recursive: true, force: true });
         await mkdir(fresh, { recursive: true });
@@ -101,7 +101,7 @@ export function localPlugins(options: LocalPluginOptions): VolumePlugin[] {
       }
       const group = fsGroupOf(pod);
       if (group !== undefined && !readOnly)
-        await giveToGroup(directory, group, {
+        await setGroupRecursively(directory, group, {
           onlyOnMismatch: pod.spec.securityContext?.fsGroupChangePolicy === "OnRootMismatch",
         });
       return { hostPath: directory, ...readOnlyIf(readOnly), selinuxRelabel: true };
@@ -124,7 +124,7 @@ export function localPlugins(options: LocalPluginOptions): VolumePlugin[] {
     directory: string,
   ): Promise<void> {
     // An existing directory belongs to the pod: changes by its containers are kept.
-    if (medium === "" ? await isThere(directory) : await isMounted(directory)) return;
+    if (medium === "" ? await exists(directory) : await isMounted(directory)) return;
     if (medium === "") {
       const fresh = `${directory}.new`;
       await mkdir(fresh, { recursive: true });

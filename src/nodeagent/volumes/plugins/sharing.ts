@@ -1,7 +1,7 @@
 // Makes volume directories accessible to all containers of a pod.
 import { chmod, stat } from "node:fs/promises";
 import type { Pod } from "#api";
-import { giveToGroup } from "../ownership.ts";
+import { setGroupRecursively } from "../ownership.ts";
 
 export function fsGroupOf(pod: Pod): number | undefined {
   const group = pod.spec.securityContext?.fsGroup;
@@ -17,5 +17,5 @@ export async function openToAll(directory: string): Promise<void> {
 export async function share(directory: string, pod: Pod): Promise<void> {
   await openToAll(directory);
   const group = fsGroupOf(pod);
-  if (group !== undefined) await giveToGroup(directory, group);
+  if (group !== undefined) await setGroupRecursively(directory, group);
 }
