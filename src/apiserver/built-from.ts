@@ -16,10 +16,10 @@ export interface BuiltFrom {
  */
 const unknown: BuiltFrom = { commit: "unknown", tree: "unknown", date: "1970-01-01T00:00:00Z" };
 
-let read: BuiltFrom | undefined;
+let cached: BuiltFrom | undefined;
 
 // The file is one folder up in every form of the build, bundled or not.
-export const builtFrom = (): BuiltFrom => (read ??= builtFromIn(new URL("../build.json", import.meta.url)));
+export const builtFrom = (): BuiltFrom => (cached ??= builtFromIn(new URL("../build.json", import.meta.url)));
 
 export function builtFromIn(file: URL): BuiltFrom {
   try {

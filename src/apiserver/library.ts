@@ -59,7 +59,7 @@ const administrator: Caller = { name: "admin", groups: ["system:masters", "syste
  * How long to wait for the store at start. Short, because a library caller has a store ready, and a mistyped
  * address should be reported quickly.
  */
-const storePatienceMilliseconds = 5000;
+const storeWaitMilliseconds = 5000;
 
 /** Starts a server. Several servers may run in one process. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
@@ -88,12 +88,12 @@ async function launch(
     clock,
     log: options.log ?? silentLog,
     listen: options.port !== undefined,
-    storePatienceMilliseconds,
+    storeWaitMilliseconds,
     own,
   });
   const connect = (caller: Caller = administrator): Transport => inProcess(started.handle, caller);
   let stopped: Promise<void> | undefined;
-  const stop = (): Promise<void> => (stopped ??= end(started, memory));
+  const stop = (): Promise<void> => (stopped ??= stopServer(started, memory));
   return {
     url: started.url,
     client: apiClient(connect(), dialect),
@@ -117,7 +117,7 @@ async function launch(
   };
 }
 
-async function end(started: StartedServer, memory: MemoryStore | undefined): Promise<void> {
+async function stopServer(started: StartedServer, memory: MemoryStore | undefined): Promise<void> {
   await started.stop();
   await memory?.close();
 }

@@ -35,7 +35,7 @@ import { noConfigs, readPluginConfigs } from "./admission/config-file.ts";
 import { admissionPlugins } from "./admission/plugins.ts";
 import { policyTypeChecks } from "./admission/policy-types.ts";
 import { minorOf } from "./options/cluster.ts";
-import { askingPlugins } from "./admission/webhooks.ts";
+import { dynamicAdmissionPlugins } from "./admission/webhooks.ts";
 import { ownAddresses } from "./bootstrap/own-addresses.ts";
 import { ownEndpoints } from "./bootstrap/own-endpoints.ts";
 import { serviceAllocator } from "./services/service-allocator.ts";
@@ -71,7 +71,7 @@ export interface StartOptions {
   /** In-memory credentials, used if the settings name no files. */
   readonly own?: OwnCredentials;
   /** How long to wait for a remote store; one minute by default. */
-  readonly storePatienceMilliseconds?: number;
+  readonly storeWaitMilliseconds?: number;
   /** Receives progress messages for an operator who waits for the start. */
   readonly onPhase?: (phase: string) => void;
 }
@@ -130,7 +130,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     settings.tracingConfigFile === "" || !gates.enabled("APIServerTracing")
       ? undefined
       : readTracingConfiguration(settings.tracingConfigFile, dialect, (field) =>
-          log.warn("the tracing configuration has a field that is not known; it is ignored", { field }),
+          log.warn("an unknown field of the tracing configuration is ignored", { field }),
         );
   const activeSpan = tracingConfiguration && new ActiveSpan();
   const egress = readEgress(settings.egressSelectorConfigFile, dialect, egressMetrics(serving.metrics));
@@ -148,7 +148,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     reloads,
     dial: egress.etcd,
     given: options.store,
-    patienceMilliseconds: options.storePatienceMilliseconds,
+    waitMilliseconds: options.storeWaitMilliseconds,
     onPhase: options.onPhase,
     onError,
     signal: closing.signal,
@@ -201,11 +201,11 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     dial: egress.cluster,
   };
   const resolve = serviceResolver(serviceSources);
-  const counted = clientMetrics(serving.metrics);
-  const logged = outgoingLog(log);
-  const exchanged = (exchange: WebhookExchange): void => {
-    counted(exchange);
-    logged(exchange);
+  const countExchange = clientMetrics(serving.metrics);
+  const logExchange = outgoingLog(log);
+  const onExchange = (exchange: WebhookExchange): void => {
+    countExchange(exchange);
+    logExchange(exchange);
   };
   const definitions = definitionController(server, caches, {
     store,
@@ -215,7 +215,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     expressionRelease,
     resolve,
     metrics: serving.metrics,
-    exchanged,
+    onExchange,
   });
   await definitions.start();
   const flowControl =
@@ -231,32 +231,32 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   const hooks = postStartHooks(server, { settings, gates, ownAddress: allocator.ownAddress, flowControl });
   const work = workMetrics(serving.metrics);
   for (const each of hooks) await each.start(work);
-  const outside = { dial: egress.controlplane, cluster: egress.cluster, signal: closing.signal };
+  const outbound = { dial: egress.controlplane, cluster: egress.cluster, signal: closing.signal };
   const enabled = (gate: string): boolean => gates.enabled(gate);
-  const access = authorizersFor(server, settings, { enabled, reloads, log }, outside);
+  const access = authorizersFor(server, settings, { enabled, reloads, log }, outbound);
   const { lifecycle } = serving;
   const observers = {
     metrics: serving.metrics,
     reloads,
     tracksTokens: gates.enabled("LegacyServiceAccountTokenTracking"),
   };
-  const identities = authenticationFor(server, settings, options.own, observers, outside);
+  const identities = authenticationFor(server, settings, options.own, observers, outbound);
   const { issuer, signing, objects, audiences, tokens } = identities;
   const configs = settings.admissionControlConfigFile
     ? readPluginConfigs(settings.admissionControlConfigFile, dialect)
     : noConfigs;
-  const asking = askingPlugins(server, {
+  const dynamicPlugins = dynamicAdmissionPlugins(server, {
     configs,
     authorizer: access.authorizer,
     metrics: serving.metrics,
-    exchanged,
+    onExchange,
     log,
     enabled: (gate) => gates.enabled(gate),
     catalog: () => served,
     expressionRelease,
     egress,
   });
-  const plugins = admissionPlugins(server, caches.resources, settings, access, asking, configs);
+  const plugins = admissionPlugins(server, caches.resources, settings, access, dynamicPlugins, configs);
   logPlugins(log, plugins);
   const admission = admissionChain(plugins, admissionMetrics(serving.metrics));
   /** True once all background work has started. */
@@ -346,7 +346,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     log,
     metrics: serving.metrics,
     dial: egress.controlplane,
-    followed: reloads.followed,
+    watchFile: reloads.watchFile,
   });
   const audit = timeline.observed(opened);
   const tracing =
@@ -384,7 +384,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   const running = Promise.all([
     timeline.start(),
     background({ ...common, otherStores }),
-    ...hooks.map((each) => each.keep(clock, signal, work)),
+    ...hooks.map((each) => each.run(clock, signal, work)),
     policyTypeChecks(server, plugins, served, expressionRelease)?.(signal),
     definitions.run(signal),
     aggregation.run(signal),
@@ -398,7 +398,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
             address: publicAddress(settings),
             port: settings.securePort,
             addresses: ownAddresses(settings, store, storePrefix, shared),
-          }).keep(signal),
+          }).run(signal),
         ]),
   ]);
   started = true;

@@ -100,9 +100,9 @@ test("a server starts on a full store, so that objects can be deleted", async ()
   await before.client.of(kinds.configMaps).create({ metadata: { name: "large", namespace: "default" } });
   await before.started.stop();
   const write = store.write.bind(store);
-  store.write = async (asked) => {
-    if (asked.value) throw new StoreFull("there", "no space");
-    return await write(asked);
+  store.write = async (operation) => {
+    if (operation.value) throw new StoreFull("there", "no space");
+    return await write(operation);
   };
   const { client, started } = await startOn(store);
   const ready = await started.inject({ method: "GET", path: "/readyz" });

@@ -79,7 +79,7 @@ test("every response carries an audit ID, that of the client if it is valid", as
   }
 });
 
-const troubles: [name: string, error: Error, code: number, message: RegExp, logged: number][] = [
+const errorCases: [name: string, error: Error, code: number, message: RegExp, logged: number][] = [
   ["an unexpected error", new Error("oops"), 500, /^Internal error occurred: logged-1$/, 1],
   [
     "a full store",
@@ -90,7 +90,7 @@ const troubles: [name: string, error: Error, code: number, message: RegExp, logg
   ],
   ["a busy store", new StoreBusy(3), 429, /try again later$/, 0],
 ];
-for (const [name, error, code, message, logged] of troubles) {
+for (const [name, error, code, message, logged] of errorCases) {
   test(`${name} below the endpoints is answered with ${code}`, async () => {
     const seen: unknown[] = [];
     const options = {

@@ -61,7 +61,7 @@ export interface AuditOptions {
    * Returns a getter of a file's parsed content, reloaded when it changes. Invalid versions are reported
    * elsewhere.
    */
-  readonly followed: <T>(setting: string, file: string, read: (text: string) => T, first: string) => () => T;
+  readonly watchFile: <T>(setting: string, file: string, read: (text: string) => T, first: string) => () => T;
 }
 
 /** The parts that the audit filter uses. */
@@ -85,7 +85,7 @@ export function openAudit(options: AuditOptions): Audit | undefined {
     if (settings.log || settings.webhook) log.warn("no audit policy is given: no audit events are recorded");
     return undefined;
   }
-  const policy = followedPolicy(options);
+  const policy = watchedPolicy(options);
   if (!settings.log && !settings.webhook) {
     log.warn("an audit policy is given, but neither a log nor a webhook: no audit events are recorded");
     return undefined;
@@ -126,9 +126,9 @@ function logSink(
     file,
     mode,
     clock,
-    lost: (...told) => lost("log", ...told),
+    lost: (...args) => lost("log", ...args),
   });
-  return wrapped(backend, settings, options, { name: "log", concurrent: false, lost });
+  return buildSink(backend, settings, options, { name: "log", concurrent: false, lost });
 }
 
 function webhookSink(
@@ -150,10 +150,10 @@ function webhookSink(
     apiVersion,
     maxBatchBytes: settings.truncate?.maxBatchBytes,
   });
-  return wrapped(backend, settings, options, { name: "webhook", concurrent: true, lost });
+  return buildSink(backend, settings, options, { name: "webhook", concurrent: true, lost });
 }
 
-function wrapped(
+function buildSink(
   inner: AuditBackend,
   settings: BackendSettings,
   { clock, dialect }: AuditOptions,
@@ -179,11 +179,11 @@ function wrapped(
 }
 
 /** Returns the policy of the file; a changed policy takes effect if it is valid. */
-function followedPolicy({ settings, dialect, log, followed }: AuditOptions): () => AuditPolicy {
+function watchedPolicy({ settings, dialect, log, watchFile }: AuditOptions): () => AuditPolicy {
   const file = settings.policyFile;
   const text = readPolicyFile(file);
-  const policy = followed("--audit-policy-file", file, (now) => parsePolicy(now, file, dialect), text);
+  const policy = watchFile("--audit-policy-file", file, (now) => parsePolicy(now, file, dialect), text);
   for (const warning of policy().warnings)
-    log.warn("the audit policy has a field without meaning", { warning });
+    log.warn("the audit policy has an unknown or duplicate field", { warning });
   return policy;
 }

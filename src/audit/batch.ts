@@ -19,20 +19,20 @@ export interface BatchOptions {
  * Maximum number of batches in flight if they may overlap, so that they do not pile up for a backend that
  * hangs.
  */
-const mostUnderWay = 64;
+const maxInFlight = 64;
 
 export function batching(backend: AuditBackend, options: BatchOptions): AuditBackend {
   const { bufferSize, maxWaitMilliseconds, clock, lost } = options;
   // A full buffer must be sent, whatever the maximum batch size is.
   const maxBatchSize = Math.min(options.maxBatchSize, bufferSize);
-  const most = options.concurrent ? mostUnderWay : 1;
+  const maxConcurrent = options.concurrent ? maxInFlight : 1;
   const buffer: AuditEvent[] = [];
-  const underWay = new Set<Promise<void>>();
+  const inFlight = new Set<Promise<void>>();
   let cancelWait: (() => void) | undefined;
   let waited = false;
   let closing = false;
   let running: Promise<void> | undefined;
-  let freed: (() => void) | undefined;
+  let onFreed: (() => void) | undefined;
   const admit = options.throttle ? tokenBucket(options.throttle, clock) : undefined;
   const stopThrottling = new AbortController();
 
@@ -40,18 +40,18 @@ export function batching(backend: AuditBackend, options: BatchOptions): AuditBac
     const sent = Promise.resolve(backend.process(events))
       .catch((error: Error) => lost(events.length, error))
       .finally(() => {
-        underWay.delete(sent);
-        freed?.();
+        inFlight.delete(sent);
+        onFreed?.();
       });
-    underWay.add(sent);
+    inFlight.add(sent);
   };
   const due = (): boolean =>
     buffer.length >= maxBatchSize || (buffer.length > 0 && (waited || closing || maxWaitMilliseconds <= 0));
   const drain = async (): Promise<void> => {
     while (due()) {
-      if (underWay.size >= most) await new Promise<void>((resolve) => (freed = resolve));
+      if (inFlight.size >= maxConcurrent) await new Promise<void>((resolve) => (onFreed = resolve));
       else if (admit) await admit(stopThrottling.signal);
-      if (underWay.size >= most || !due()) continue;
+      if (inFlight.size >= maxConcurrent || !due()) continue;
       send(buffer.splice(0, maxBatchSize));
       waited = false;
       cancelWait?.();
@@ -92,7 +92,7 @@ export function batching(backend: AuditBackend, options: BatchOptions): AuditBac
       cancelWait?.();
       stopThrottling.abort();
       start();
-      while (running || underWay.size > 0) await Promise.all([running, ...underWay]);
+      while (running || inFlight.size > 0) await Promise.all([running, ...inFlight]);
       await backend.close();
     },
   };

@@ -23,9 +23,9 @@ function fieldsText(event: AuditEvent): string {
   const uri = quoted(requestUri);
   // If the path needs no escapes, its parts do not either.
   const asInPath = uri.length === requestUri.length + 2 && !requestUri.includes("%");
-  return `"level":"${event.level}","auditID":${quoted(event.auditId)},"stage":"${event.stage}","requestURI":${uri},"verb":${knownQuoted(event.verb)}${
-    user ? knownUserText(user) : ',"user":{}'
-  }${impersonatedUser ? `,"impersonatedUser":${userText(impersonatedUser)}` : ""}${knownClientText(event.client)}${
+  return `"level":"${event.level}","auditID":${quoted(event.auditId)},"stage":"${event.stage}","requestURI":${uri},"verb":${cachedQuoted(event.verb)}${
+    user ? cachedUserText(user) : ',"user":{}'
+  }${impersonatedUser ? `,"impersonatedUser":${userText(impersonatedUser)}` : ""}${cachedClientText(event.client)}${
     object ? (asInPath && object.fromPath ? plainObjectText(object) : objectText(object)) : ""
   }${responseStatus ? statusText(responseStatus) : ""}${
     requestObject === undefined ? "" : `,"requestObject":${requestObject}`
@@ -73,7 +73,7 @@ function statusText({ status, message, reason, details, code }: ResponseStatus):
 
 function annotationsText(annotations: Annotations): string {
   let text = "";
-  for (const [key, value] of inOrder(annotations)) text += `,${knownQuoted(key)}:${knownQuoted(value)}`;
+  for (const [key, value] of inOrder(annotations)) text += `,${cachedQuoted(key)}:${cachedQuoted(value)}`;
   return text === "" ? "" : `,"annotations":{${text.slice(1)}}`;
 }
 
@@ -85,18 +85,18 @@ function inOrder(annotations: Annotations): Annotations {
   return annotations;
 }
 
-const mostKnown = 1024;
-const longestKnown = 512;
-let knownTexts = new Map<string, string>();
+const maxCachedTexts = 1024;
+const maxCachedLength = 512;
+let cachedTexts = new Map<string, string>();
 
 /** Caches the JSON form of verbs, annotation keys and decision reasons, of which there are few. */
-function knownQuoted(text: string): string {
-  let known = knownTexts.get(text);
+function cachedQuoted(text: string): string {
+  let known = cachedTexts.get(text);
   if (known !== undefined) return known;
   known = JSON.stringify(text);
-  if (text.length > longestKnown) return known;
-  if (knownTexts.size >= mostKnown) knownTexts = new Map();
-  knownTexts.set(text, known);
+  if (text.length > maxCachedLength) return known;
+  if (cachedTexts.size >= maxCachedTexts) cachedTexts = new Map();
+  cachedTexts.set(text, known);
   return known;
 }
 
@@ -120,7 +120,7 @@ const userText = ({ name, uid, groups, extra }: AuditUser): string =>
   });
 
 /** Caches the text of an object that requests share. */
-function once<T extends object>(textFor: (value: T) => string): (value: T) => string {
+function memoize<T extends object>(textFor: (value: T) => string): (value: T) => string {
   const known = new WeakMap<T, string>();
   return (value) => {
     let text = known.get(value);
@@ -129,8 +129,8 @@ function once<T extends object>(textFor: (value: T) => string): (value: T) => st
   };
 }
 
-const knownUserText = once((user: AuditUser) => `,"user":${userText(user)}`);
-const knownClientText = once(({ sourceIps, userAgent }: AuditClient) =>
+const cachedUserText = memoize((user: AuditUser) => `,"user":${userText(user)}`);
+const cachedClientText = memoize(({ sourceIps, userAgent }: AuditClient) =>
   [
     sourceIps.length > 0 ? `,"sourceIPs":${JSON.stringify(sourceIps)}` : "",
     userAgent === "" ? "" : `,"userAgent":${JSON.stringify(userAgent)}`,

@@ -43,8 +43,8 @@ test("the audit policy is watched under the name of its flag, and an invalid one
     clock: virtualClock(),
     log: silentLog,
     metrics: createMetrics(),
-    followed: (of, _file, read, first) => {
-      setting = of;
+    watchFile: (name, _file, read, first) => {
+      setting = name;
       readAgain = read;
       const policy = read(first);
       return () => policy;

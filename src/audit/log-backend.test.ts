@@ -100,22 +100,22 @@ for (const mode of ["blocking", "blocking-strict"] as const)
     assert.deepEqual(idsIn(written), ["other", "id-1"]);
   });
 
-const modes: [mode: AuditMode, goesOn: boolean][] = [
+const modes: [mode: AuditMode, continues: boolean][] = [
   ["blocking", true],
   ["blocking-strict", false],
 ];
-for (const [mode, goesOn] of modes)
-  test(`events that cannot be written are lost, and the request ${goesOn ? "continues" : "fails"} with ${mode}`, async () => {
+for (const [mode, continues] of modes)
+  test(`events that cannot be written are lost, and the request ${continues ? "continues" : "fails"} with ${mode}`, async () => {
     const { backend, lost } = harness({ failing: true, mode });
-    const told: string[] = [];
+    const messages: string[] = [];
     const sink = sinkOf(backend, {
       name: "log",
       mode,
-      lost: (name, count, error) => told.push(`${name} ${count} ${error.message}`),
+      lost: (name, count, error) => messages.push(`${name} ${count} ${error.message}`),
     });
     const stored = await sink.write(eventOf({ stage: "RequestReceived" }));
-    assert.equal(stored ?? true, goesOn);
+    assert.equal(stored ?? true, continues);
     for (let at = 0; at < 3; at++) void sink.write(eventOf());
     sink.flush();
-    assert.deepEqual([lost, told], goesOn ? [[4], []] : [[3], ["log 1 no space left"]]);
+    assert.deepEqual([lost, messages], continues ? [[4], []] : [[3], ["log 1 no space left"]]);
   });

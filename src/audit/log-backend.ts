@@ -18,22 +18,22 @@ export interface LogBackendOptions {
 }
 
 /** Maximum size of the buffer; more than that is written at once. */
-const mostGathered = 64 * 1024;
+const maxBufferedBytes = 64 * 1024;
 /** Delay after which events are written whose response is never sent, because its client has disconnected. */
 const unsentMilliseconds = 50;
 
 export function logBackend({ format, apiVersion, file, mode, clock, lost }: LogBackendOptions): AuditBackend {
   const line = format === "json" ? (event: AuditEvent) => eventText(event, apiVersion) : legacyText;
-  let gathered: AuditEvent[] = [];
-  let gatheredBytes = 0;
-  let isSoon = false;
+  let buffered: AuditEvent[] = [];
+  let bufferedBytes = 0;
+  let flushScheduled = false;
   let cancelFlush: (() => void) | undefined;
   // Events are encoded here rather than on arrival: encoding them in a row takes a fifth less time.
   const flush = (): void => {
-    if (gathered.length === 0) return;
-    const events = gathered;
-    gathered = [];
-    gatheredBytes = 0;
+    if (buffered.length === 0) return;
+    const events = buffered;
+    buffered = [];
+    bufferedBytes = 0;
     try {
       file.write(`${events.map(line).join("\n")}\n`);
     } catch (error) {
@@ -42,18 +42,18 @@ export function logBackend({ format, apiVersion, file, mode, clock, lost }: LogB
   };
   const flushSoon = (): true => {
     setImmediate(() => {
-      isSoon = false;
+      flushScheduled = false;
       flush();
     });
     return true;
   };
-  const gather = (event: AuditEvent): void => {
-    const bytes = aboutBytes(event);
-    if (gatheredBytes + bytes >= mostGathered) flush();
-    gathered.push(event);
-    gatheredBytes += bytes;
+  const buffer = (event: AuditEvent): void => {
+    const bytes = estimatedBytes(event);
+    if (bufferedBytes + bytes >= maxBufferedBytes) flush();
+    buffered.push(event);
+    bufferedBytes += bytes;
     // The received request must be in the log even if it crashes the server.
-    if (event.stage === "RequestReceived") isSoon ||= flushSoon();
+    if (event.stage === "RequestReceived") flushScheduled ||= flushSoon();
     else
       cancelFlush ??= clock.after(unsentMilliseconds, () => {
         cancelFlush = undefined;
@@ -63,7 +63,7 @@ export function logBackend({ format, apiVersion, file, mode, clock, lost }: LogB
   const writeNow = (events: readonly AuditEvent[]): Promise<void> => {
     flush();
     try {
-      for (const text of joined(events.map(line))) file.write(text);
+      for (const text of chunks(events.map(line))) file.write(text);
       return Promise.resolve();
     } catch (error) {
       return Promise.reject(error);
@@ -78,7 +78,7 @@ export function logBackend({ format, apiVersion, file, mode, clock, lost }: LogB
   return {
     process: (events) => {
       if (events.some(isAwaited)) return writeNow(events);
-      for (const event of events) gather(event);
+      for (const event of events) buffer(event);
       return undefined;
     },
     flush,
@@ -91,15 +91,15 @@ export function logBackend({ format, apiVersion, file, mode, clock, lost }: LogB
 }
 
 /** Typical size of an event without its bodies. */
-const usualBytes = 1024;
-const aboutBytes = ({ requestObject = "", responseObject = "" }: AuditEvent): number =>
-  usualBytes + requestObject.length + responseObject.length;
+const typicalBytes = 1024;
+const estimatedBytes = ({ requestObject = "", responseObject = "" }: AuditEvent): number =>
+  typicalBytes + requestObject.length + responseObject.length;
 
 /** Joins lines to chunks of bounded size. */
-function* joined(lines: readonly string[]): Generator<string> {
+function* chunks(lines: readonly string[]): Generator<string> {
   let text = "";
   for (const line of lines) {
-    if (text !== "" && text.length + line.length >= mostGathered) {
+    if (text !== "" && text.length + line.length >= maxBufferedBytes) {
       yield text;
       text = "";
     }

@@ -91,12 +91,12 @@ function matcher(rule: AuditPolicyRule): (request: PolicyRequest) => boolean {
   const namespaces = setOf(rule.namespaces);
   const resources = rule.resources ?? [];
   const paths = rule.nonResourceURLs ?? [];
-  const ofResources = namespaces !== undefined || resources.length > 0;
+  const matchesOnlyResources = namespaces !== undefined || resources.length > 0;
   return ({ user, verb, path, resource }) => {
     if (users && !(user && users.has(user.name))) return false;
     if (groups && !user?.groups.some((group) => groups.has(group))) return false;
     if (verbs && !verbs.has(verb)) return false;
-    if (ofResources) {
+    if (matchesOnlyResources) {
       if (!resource || (namespaces && !namespaces.has(resource.namespace))) return false;
       return resources.length === 0 || resources.some((each) => matchesResource(each, resource));
     }
@@ -140,8 +140,8 @@ function decodePolicy(text: string, dialect: Dialect): ConfigObject<typeof Audit
   const { kind } = AuditPolicyFile.kind;
   if (typeof (value ?? {}) !== "object" || Array.isArray(value))
     return decodeConfigObject(text, [AuditPolicyFile], dialect);
-  const { apiVersion, kind: said } = (value ?? {}) as Readonly<Record<string, unknown>>;
-  if (!apiVersion && (!said || said === kind)) {
+  const { apiVersion, kind: givenKind } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  if (!apiVersion && (!givenKind || givenKind === kind)) {
     const group = groupName(dialect, AuditPolicyFile.kind);
     throw new UnknownVersion(`unknown group version field ${group}/__internal, Kind=${kind} in policy`);
   }

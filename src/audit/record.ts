@@ -23,8 +23,8 @@ export interface RecordedRequest {
 }
 
 /** Maximum length of an annotation value; longer ones are truncated to keep events small. */
-const longestAnnotation = 128 * 1024;
-const mostAnnotations = 256;
+const maxAnnotationLength = 128 * 1024;
+const maxAnnotations = 256;
 
 export class AuditRecord {
   readonly level: AuditLevel;
@@ -60,11 +60,11 @@ export class AuditRecord {
 
   /** Adds an annotation; the first value of a key is kept. */
   annotate(key: string, value: string): void {
-    if (this.#annotations.length >= mostAnnotations || this.#annotations.some(([known]) => known === key))
+    if (this.#annotations.length >= maxAnnotations || this.#annotations.some(([known]) => known === key))
       return;
     this.#annotations.push([
       key,
-      value.length > longestAnnotation ? value.slice(0, longestAnnotation) : value,
+      value.length > maxAnnotationLength ? value.slice(0, maxAnnotationLength) : value,
     ]);
   }
 
@@ -76,7 +76,7 @@ export class AuditRecord {
    * Completes the reference to the object with the metadata of the object that was sent. Earlier events are
    * unaffected.
    */
-  named(metadata: {
+  setObjectMetadata(metadata: {
     readonly namespace?: string | undefined;
     readonly name?: string | undefined;
     readonly uid?: string | undefined;

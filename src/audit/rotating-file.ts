@@ -41,7 +41,7 @@ const dayMilliseconds = 24 * 60 * 60 * 1000;
 const ownerOnly = 0o600;
 const scratchBytes = 32 * 1024;
 /** Maximum size in UTF-8 of one UTF-16 code unit. */
-const mostBytesPerUnit = 3;
+const maxBytesPerUnit = 3;
 
 export function rotatingFile(options: RotatingFileOptions): RotatingFile {
   const { path, maxBytes, clock } = options;
@@ -50,7 +50,7 @@ export function rotatingFile(options: RotatingFileOptions): RotatingFile {
   // Writes are synchronous, so one buffer serves all of them.
   const scratch = Buffer.allocUnsafeSlow(scratchBytes);
   let cleaning: Promise<void> | undefined;
-  let again = false;
+  let cleanAgain = false;
 
   const open = (mode = ownerOnly): void => {
     mkdirSync(dirname(path), { recursive: true, mode: 0o755 });
@@ -68,15 +68,15 @@ export function rotatingFile(options: RotatingFileOptions): RotatingFile {
   };
   const clean = (): void => {
     if (cleaning) {
-      again = true;
+      cleanAgain = true;
       return;
     }
     cleaning = cleanUp(options)
       .catch(options.onError)
       .finally(() => {
         cleaning = undefined;
-        if (!again) return;
-        again = false;
+        if (!cleanAgain) return;
+        cleanAgain = false;
         clean();
       });
   };
@@ -84,7 +84,7 @@ export function rotatingFile(options: RotatingFileOptions): RotatingFile {
   clean();
   return {
     write: (text) => {
-      const bytes = text.length * mostBytesPerUnit <= scratch.length ? scratch : Buffer.from(text);
+      const bytes = text.length * maxBytesPerUnit <= scratch.length ? scratch : Buffer.from(text);
       const length = bytes === scratch ? scratch.write(text) : bytes.length;
       if (length > maxBytes) throw new Error(`${length} bytes are more than a file may have (${maxBytes})`);
       if (descriptor === undefined) open();

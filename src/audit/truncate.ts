@@ -19,7 +19,7 @@ export function truncating(backend: AuditBackend, options: TruncateOptions): Aud
   const fit = (event: AuditEvent): AuditEvent | undefined => {
     if (!tooLarge(event)) return event;
     const { requestObject, responseObject, ...rest } = event;
-    const bare =
+    const truncated =
       requestObject === undefined && responseObject === undefined
         ? rest
         : {
@@ -29,7 +29,7 @@ export function truncating(backend: AuditBackend, options: TruncateOptions): Aud
               [annotation, "true"] as const,
             ],
           };
-    return tooLarge(bare) ? undefined : bare;
+    return tooLarge(truncated) ? undefined : truncated;
   };
   return {
     process: (events) => {

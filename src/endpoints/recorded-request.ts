@@ -7,7 +7,7 @@ import type { ApiCall } from "./api-call.ts";
 /** Records the object with its defaults, in the endpoint's version. */
 export function recordRequest({ audit }: ApiCall, endpoint: Endpoint, hub: ApiObject): void {
   if (!audit) return;
-  audit.named(hub.metadata);
+  audit.setObjectMetadata(hub.metadata);
   audit.requestObject(() => encodeJson(endpoint.schema, endpoint.fromHub(deepCopy(hub)) as never));
 }
 

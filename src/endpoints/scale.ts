@@ -183,7 +183,7 @@ export const replaceScale: EndpointHandler = async (context, call, endpoint) => 
   const choice = asked(call, endpoint);
   const { object: sent, options } = await objectFromBody(call, scaleEndpoint(endpoint), "UpdateOptions");
   checkIdentity(sent.metadata, call, endpoint);
-  call.audit?.named(sent.metadata);
+  call.audit?.setObjectMetadata(sent.metadata);
   call.audit?.requestObject(() => encodeJson(Scale, sent as never));
   const request = writeRequest(context, call, endpoint, { ...options, refused: isRefused(call, choice) });
   return reply(

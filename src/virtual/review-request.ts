@@ -83,7 +83,7 @@ export async function decodeRequest<T>(
   judgeStrictness(call, decoded, options.fieldValidation, kind.kind);
   const object = decoded.value;
   applyDefaults(shape, object as never);
-  call.audit?.named(object.metadata);
+  call.audit?.setObjectMetadata(object.metadata);
   call.audit?.requestObject(() => encodeJson(shape, object as never));
   withoutSystemFields(call, object);
   sameNamespace(call, object);

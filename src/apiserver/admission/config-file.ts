@@ -36,10 +36,14 @@ export function readPluginConfigs(file: string, dialect: Dialect): PluginConfigs
       const path = `plugins[${at}]`;
       const { name, path: named, configuration } = fieldsOf(item, path);
       const plugin = textOf(name, `${path}.name`);
-      const beside = textOf(named, `${path}.path`);
+      const configPath = textOf(named, `${path}.path`);
       if (configuration !== undefined && configuration !== null)
         known.set(plugin, fieldsOf(configuration, `${path}.configuration`));
-      else known.set(plugin, beside === "" ? undefined : readBeside(resolve(dirname(resolve(file)), beside)));
+      else
+        known.set(
+          plugin,
+          configPath === "" ? undefined : readConfigFile(resolve(dirname(resolve(file)), configPath)),
+        );
     });
   } catch (error) {
     throw new Error(
@@ -63,7 +67,7 @@ function initialized<T>(plugin: string, parse: () => T): T {
   }
 }
 
-function readBeside(file: string): Fields {
+function readConfigFile(file: string): Fields {
   let text: string;
   try {
     text = readFileSync(file, "utf8");

@@ -27,14 +27,14 @@ import {
   textOf,
   textsOf,
   throwErrors,
-  wrong,
+  configError,
 } from "./config-reader.ts";
 
 const kinds = (dialect: Dialect, group: string, kind: string, ...versions: string[]): string[] =>
   versions.map((version) => `${groupName(dialect, { group, branded: true })}/${version} ${kind}`);
 
 const limitTypes = ["Server", "Namespace", "User", "SourceAndObject"] as const;
-const usualCacheSize = 4096;
+const defaultCacheSize = 4096;
 
 export const eventLimits =
   (dialect: Dialect) =>
@@ -52,10 +52,10 @@ export const eventLimits =
         return number;
       };
       const [burst, perSecond] = [positive("burst"), positive("qps")];
-      const size = numberOf(fields["cacheSize"], `${path}.cacheSize`, usualCacheSize);
+      const size = numberOf(fields["cacheSize"], `${path}.cacheSize`, defaultCacheSize);
       if (size < 0 && type !== "Server")
         errors.push(invalidValue(`${path}.cacheSize`, size, "must not be negative"));
-      return { type, perSecond, burst, maxKeys: size > 0 ? size : usualCacheSize };
+      return { type, perSecond, burst, maxKeys: size > 0 ? size : defaultCacheSize };
     });
     if (limits.length === 0)
       errors.push(invalidValue("limits", new Spelled("[]eventratelimit.Limit(nil)"), "must not be empty"));
@@ -72,22 +72,26 @@ export interface ImagePolicySettings {
 }
 
 export function imagePolicy(config: Fields | undefined): ImagePolicySettings {
-  if (!config) throw wrong("", "no config specified");
+  if (!config) throw configError("", "no config specified");
   const fields = fieldsOf(config["imagePolicy"], "imagePolicy");
-  const time = (name: string, usual: number, least: string, most: string): number => {
-    const unit = least === "1s" ? 1000 : 1;
+  const time = (name: string, defaultValue: number, minimum: string, maximum: string): number => {
+    const unit = minimum === "1s" ? 1000 : 1;
     const value = numberOf(fields[name], `imagePolicy.${name}`);
     if (value === -1) return 0;
-    const milliseconds = (value || usual) * unit;
-    if (milliseconds < durationMillis(least) || milliseconds > durationMillis(most))
-      throw wrong("", `valid value is between ${least} and ${most}, got ${durationOfMillis(milliseconds)}`);
+    const milliseconds = (value || defaultValue) * unit;
+    if (milliseconds < durationMillis(minimum) || milliseconds > durationMillis(maximum))
+      throw configError(
+        "",
+        `valid value is between ${minimum} and ${maximum}, got ${durationOfMillis(milliseconds)}`,
+      );
     return milliseconds;
   };
   const backoffMilliseconds = time("retryBackoff", 500, "1ns", "5m0s");
   const allowMilliseconds = time("allowTTL", 300, "1s", "30m0s");
   const denyMilliseconds = time("denyTTL", 30, "1s", "30m0s");
   const clientConfigFile = textOf(fields["kubeConfigFile"], "imagePolicy.kubeConfigFile");
-  if (clientConfigFile === "") throw wrong("", "invalid configuration: no configuration has been provided");
+  if (clientConfigFile === "")
+    throw configError("", "invalid configuration: no configuration has been provided");
   return {
     clientConfigFile,
     allowMilliseconds,
@@ -111,9 +115,9 @@ export function nodeSelectors(config: Fields | undefined): NodeSelectorSettings 
     ([name, value]) => [name, textOf(value, `${path}.${name}`)] as const,
   );
   const all = new Map(entries);
-  const usual = all.get(clusterDefault) ?? "";
+  const defaultSelector = all.get(clusterDefault) ?? "";
   all.delete(clusterDefault);
-  return { clusterDefault: usual, byNamespace: all };
+  return { clusterDefault: defaultSelector, byNamespace: all };
 }
 
 export interface TolerationSettings {
@@ -133,13 +137,13 @@ export const tolerations =
         for (const text of ["key", "operator", "value", "effect"]) textOf(fields[text], `${path}.${text}`);
         return fields;
       });
-    const [usual, allowed] = [list("default"), list("whitelist")];
+    const [defaults, allowed] = [list("default"), list("whitelist")];
     const errors = [
-      ...tolerationErrors(usual, "podtolerationrestriction.default"),
+      ...tolerationErrors(defaults, "podtolerationrestriction.default"),
       ...tolerationErrors(allowed, "podtolerationrestriction.whitelist"),
     ];
-    if (errors.length > 0) throw wrong("", `invalid config: [${errors.map(fieldErrorText).join(" ")}]`);
-    return { default: usual, allowed };
+    if (errors.length > 0) throw configError("", `invalid config: [${errors.map(fieldErrorText).join(" ")}]`);
+    return { default: defaults, allowed };
   };
 
 export interface PodSecuritySettings {
@@ -212,7 +216,7 @@ export const limitedResources =
       const path = `limitedResources[${at}]`;
       const fields = fieldsOf(item, path);
       const resource = textOf(fields["resource"], `${path}.resource`);
-      if (resource === "") throw wrong(`${path}.resource`, "Required value");
+      if (resource === "") throw configError(`${path}.resource`, "Required value");
       return {
         group: textOf(fields["apiGroup"], `${path}.apiGroup`),
         resource,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { admissionPlugins } from "../options/admission.ts";
-import { chosen } from "./plugins.ts";
+import { enabledPlugins } from "./plugins.ts";
 
 const plugins = [
   "AlwaysAdmit",
@@ -11,7 +11,7 @@ const plugins = [
   "escalation guard",
   "ResourceQuota",
 ].map((name) => ({ name, handles: [] }));
-type Names = Parameters<typeof chosen>[1]["enableAdmissionPlugins"];
+type Names = Parameters<typeof enabledPlugins>[1]["enableAdmissionPlugins"];
 const cases: [name: string, enable: Names, disable: Names, expected: string[]][] = [
   ["the default plug-ins run without flags", [], [], ["NamespaceLifecycle", "LimitRanger", "escalation guard", "ResourceQuota"]],
   ["enabled plug-ins run at their fixed position", ["AlwaysPullImages", "AlwaysAdmit"], [], ["AlwaysAdmit", "NamespaceLifecycle", "LimitRanger", "AlwaysPullImages", "escalation guard", "ResourceQuota"]],
@@ -22,12 +22,12 @@ const cases: [name: string, enable: Names, disable: Names, expected: string[]][]
 ]; // prettier-ignore
 for (const [name, enableAdmissionPlugins, disableAdmissionPlugins, expected] of cases) {
   // prettier-ignore
-  test(name, () => assert.deepEqual(chosen(plugins, { enableAdmissionPlugins, disableAdmissionPlugins }).map((plugin) => plugin.name), expected));
+  test(name, () => assert.deepEqual(enabledPlugins(plugins, { enableAdmissionPlugins, disableAdmissionPlugins }).map((plugin) => plugin.name), expected));
 }
 
 test("exactly the 20 listed plug-ins are enabled by default", () => {
   const all = Object.keys(admissionPlugins).map((name) => ({ name, handles: [] }));
-  const byDefault = chosen(all, { enableAdmissionPlugins: [], disableAdmissionPlugins: [] });
+  const byDefault = enabledPlugins(all, { enableAdmissionPlugins: [], disableAdmissionPlugins: [] });
   assert.equal(all.length, 36);
   assert.deepEqual(
     byDefault.map(({ name }) => name),

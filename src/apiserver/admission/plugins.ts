@@ -49,18 +49,18 @@ import {
 import { escalationGuard } from "./escalation-guard.ts";
 import { admissionPlugins as knownPlugins } from "../options/admission.ts";
 import { lifecyclePlugin } from "./namespace-lifecycle.ts";
-import type { AskingPlugins } from "./webhooks.ts";
+import type { DynamicAdmissionPlugins } from "./webhooks.ts";
 import type { ApiserverSettings } from "../options/settings.ts";
 import { serverGates } from "../options/server-gates.ts";
 
-const shortestPause = 100;
+const minRetryMilliseconds = 100;
 
 export function admissionPlugins(
   server: ServerObjects,
   resourceList: readonly Resource[],
   settings: ApiserverSettings,
   access: EscalationOptions,
-  asking: AskingPlugins,
+  dynamicPlugins: DynamicAdmissionPlugins,
   configs: PluginConfigs,
 ): readonly AdmissionPlugin[] {
   const { dialect, resources, clock } = server;
@@ -86,7 +86,7 @@ export function admissionPlugins(
     serviceAccountPlugin({
       dialect,
       find: (namespace, name) => resources.serviceAccounts.get(`${namespace}/${name}`),
-      pause: () => server.clock.sleep(shortestPause * (1 + Math.random())),
+      pause: () => server.clock.sleep(minRetryMilliseconds * (1 + Math.random())),
       generateName: generatedName,
     }),
     nodeRestriction({
@@ -103,7 +103,7 @@ export function admissionPlugins(
       namespace,
       podsIn: (namespace) => resources.pods.list(`${namespace}/`),
       ...security,
-      observer: asking.podSecurityObserver,
+      observer: dynamicPlugins.podSecurityObserver,
     }),
     podNodeSelector(dialect, namespace, configs.read("PodNodeSelector", nodeSelectors)),
     priorityPlugin({
@@ -136,9 +136,9 @@ export function admissionPlugins(
     defaultIngressClass(dialect, () => resources.ingressClasses.list()),
     denyServiceExternalIPs,
     escalationGuard(access, dialect),
-    asking.mutating,
-    ...asking.policies,
-    asking.validating,
+    dynamicPlugins.mutating,
+    ...dynamicPlugins.policies,
+    dynamicPlugins.validating,
     resourceQuota({
       dialect,
       now: () => server.clock.now(),
@@ -149,7 +149,7 @@ export function admissionPlugins(
     }),
     alwaysDeny,
   ];
-  return chosen(all, settings);
+  return enabledPlugins(all, settings);
 }
 
 function imagePolicyPlugin(
@@ -171,7 +171,7 @@ function imagePolicyPlugin(
         initialBackoffMilliseconds: backoffMilliseconds,
         deadlineMilliseconds: requestTimeout,
       }),
-      onError: (error) => onError("the image policy webhook cannot be asked", { error: error.message }),
+      onError: (error) => onError("the image policy webhook could not be called", { error: error.message }),
     });
   });
 }
@@ -180,14 +180,14 @@ function imagePolicyPlugin(
  * Returns the plug-ins that are on by default and not disabled, and those that are enabled explicitly. The
  * order of names in the flags does not matter.
  */
-export const chosen = (
+export const enabledPlugins = (
   plugins: readonly AdmissionPlugin[],
-  asked: Pick<ApiserverSettings, "enableAdmissionPlugins" | "disableAdmissionPlugins">,
+  flags: Pick<ApiserverSettings, "enableAdmissionPlugins" | "disableAdmissionPlugins">,
 ): readonly AdmissionPlugin[] =>
   plugins.filter(({ name }) =>
     knownPlugins[name] === "off"
-      ? asked.enableAdmissionPlugins.includes(name)
-      : !asked.disableAdmissionPlugins.includes(name),
+      ? flags.enableAdmissionPlugins.includes(name)
+      : !flags.disableAdmissionPlugins.includes(name),
   );
 
 /** Returns the resource of a kind, in every version that serves the kind. */

@@ -31,15 +31,15 @@ export function policyTypeChecks(
   const checks = typeChecks(server, catalog, release);
   return async (signal) => {
     await checks.start();
-    await checks.keep(server.clock, signal);
+    await checks.run(server.clock, signal);
   };
 }
 
 function typeChecks(server: ServerObjects, catalog: Catalog, release: number): PostStartHook {
   const policies = server.resources.validatingAdmissionPolicies;
   const expressions = admissionExpressions(server.dialect.cli.product, release);
-  const told = ({ message: error }: Error): void =>
-    server.onError("the types of policies could not be checked; it is tried again", { error });
+  const logFailure = ({ message: error }: Error): void =>
+    server.onError("type checking of admission policies failed; retrying", { error });
   return postStartHook({
     name: "validating-admission-policy-type-checks",
     everyMilliseconds: 60_000,
@@ -49,10 +49,10 @@ function typeChecks(server: ServerObjects, catalog: Catalog, release: number): P
       for (const policy of await policies.list()) {
         if ((policy.status.observedGeneration ?? 0) >= (policy.metadata.generation ?? 0)) continue;
         // A failed write delays neither the other policies nor the start of the server.
-        await writeWarnings(server, policy, typeWarnings(policy, known, expressions)).catch(told);
+        await writeWarnings(server, policy, typeWarnings(policy, known, expressions)).catch(logFailure);
       }
     },
-    failed: told,
+    failed: logFailure,
   });
 }
 
@@ -82,7 +82,7 @@ const unknownGroups = new Set(["apiextensions", "apiregistration"]);
 
 /** Returns the served kinds by resource; types are known for built-in kinds only, as in release 1.27. */
 export function knownKinds(catalog: Catalog, dialect: Dialect): KnownKinds {
-  const made = new Map<Endpoint, CelType | undefined>();
+  const celTypes = new Map<Endpoint, CelType | undefined>();
   return {
     kindsOf: ({ group, version, resource }) => {
       const name = resource.toLowerCase();
@@ -103,7 +103,7 @@ export function knownKinds(catalog: Catalog, dialect: Dialect): KnownKinds {
       const found = catalog.isBuiltIn(group) ? catalog.find(group, version) : undefined;
       if (!found || unknownGroups.has(found.neutral)) return undefined;
       const endpoint = [...found.endpoints.values()].find((each) => each.kind === kind);
-      return endpoint && made.getOrInsertComputed(endpoint, () => typeOfKind(endpoint, dialect));
+      return endpoint && celTypes.getOrInsertComputed(endpoint, () => typeOfKind(endpoint, dialect));
     },
   };
 }
@@ -113,18 +113,21 @@ function typeOfKind({ schema }: Endpoint, dialect: Dialect): CelType | undefined
   const byReference = (reference: string): SchemaObject =>
     definitions[reference.slice(schemaReference("", "v3").length)] ?? {};
   const whole = byReference(schemaReference(schemaName(schema, dialect), "v3"));
-  return typeOfSchema(described(whole, byReference), "object", true)?.type;
+  return typeOfSchema(resolveReferences(whole, byReference), "object", true)?.type;
 }
 
 /**
  * Returns a published schema with its references resolved. A reference wrapped in allOf, which allows a
  * description or default next to it, is replaced by its target.
  */
-function described(schema: SchemaObject, byReference: (reference: string) => SchemaObject): SchemaLike {
+function resolveReferences(
+  schema: SchemaObject,
+  byReference: (reference: string) => SchemaObject,
+): SchemaLike {
   const reference = schema.$ref ?? schema.allOf?.[0]?.$ref;
   const { type, format, properties, additionalProperties, items } =
     reference === undefined ? schema : byReference(reference);
-  const below = (child: SchemaObject): SchemaLike => described(child, byReference);
+  const below = (child: SchemaObject): SchemaLike => resolveReferences(child, byReference);
   return {
     ...(type !== undefined && { type }),
     ...(format !== undefined && { format }),

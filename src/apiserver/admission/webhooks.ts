@@ -28,10 +28,10 @@ import { webhookCredentials } from "./plugin-settings.ts";
 import { webhookCredentialsFrom } from "./webhook-credentials.ts";
 import { resolveService } from "../services/resolve-service.ts";
 
-export interface AskingOptions {
+export interface DynamicAdmissionOptions {
   readonly authorizer: Authorizer;
   readonly metrics: Metrics;
-  readonly exchanged: (exchange: WebhookExchange) => void;
+  readonly onExchange: (exchange: WebhookExchange) => void;
   readonly log: Log;
   readonly enabled: (gate: string) => boolean;
   /** The served resources; called for each request rather than at construction. */
@@ -43,7 +43,7 @@ export interface AskingOptions {
   readonly egress: { readonly controlplane?: Dial; readonly cluster?: Dial };
 }
 
-export interface AskingPlugins {
+export interface DynamicAdmissionPlugins {
   readonly mutating: AdmissionPlugin;
   readonly validating: AdmissionPlugin;
   readonly podSecurityObserver: PodSecurityObserver;
@@ -51,7 +51,10 @@ export interface AskingPlugins {
   readonly policies: readonly AdmissionPlugin[];
 }
 
-export function askingPlugins(server: ServerObjects, options: AskingOptions): AskingPlugins {
+export function dynamicAdmissionPlugins(
+  server: ServerObjects,
+  options: DynamicAdmissionOptions,
+): DynamicAdmissionPlugins {
   const { dialect, resources, clock } = server;
   const suffix = dialect.wire.groupSuffix;
   const namespace = (name: string) => resources.namespaces.get(name);
@@ -75,7 +78,7 @@ export function askingPlugins(server: ServerObjects, options: AskingOptions): As
     return webhookTransport({
       clock,
       userAgent: `${dialect.cli.apiServer}-admission`,
-      observe: options.exchanged,
+      observe: options.onExchange,
       resolveService: async (within, name, port) => ({
         ...(await resolveService((key) => resources.services.get(key), within, name, port)),
         dial: cluster,

@@ -2,8 +2,8 @@
 import type { AnonymousRule, Credentials } from "#authn";
 
 /** As in kube-apiserver, anonymous requests are rejected in the mode AlwaysAllow. */
-export const allowsAnonymous = (asked: boolean, modes: readonly string[]): boolean =>
-  asked && !modes.includes("AlwaysAllow");
+export const allowsAnonymous = (anonymousAuth: boolean, modes: readonly string[]): boolean =>
+  anonymousAuth && !modes.includes("AlwaysAllow");
 
 /** Follows a rule that may change at runtime; without a rule the flag decides. */
 export const anonymousBy =

@@ -37,7 +37,7 @@ import type { Clock, Metrics } from "#base";
 import { componentName, streamProtocols } from "#dialect";
 import { update, type ServerObjects } from "#registry";
 import type { Dial } from "#http";
-import type { OutsideOptions } from "../authorization/authorizers.ts";
+import type { OutboundOptions } from "../authorization/authorizers.ts";
 import { measuredAuthenticator, tokenMetrics } from "../metrics/authentication-metrics.ts";
 import type { OwnCredentials } from "../library/credentials.ts";
 import type { Reloads } from "../serving/reloads.ts";
@@ -78,10 +78,10 @@ export function authenticationFor(
   settings: ApiserverSettings,
   own: OwnCredentials | undefined,
   { metrics, reloads, tracksTokens }: AuthenticationObservers,
-  outside: OutsideOptions,
+  outbound: OutboundOptions,
 ): Authentication {
   const { dialect, clock } = server;
-  const { signal } = outside;
+  const { signal } = outbound;
   const ownKey =
     own && !settings.serviceAccountSigningKeyFile && settings.serviceAccountKeyFile.length === 0
       ? signingKeyOf(own.serviceAccountKey, "the server's own key")
@@ -106,7 +106,7 @@ export function authenticationFor(
   const login = settings.ui && settings.uiLoginFile ? oneTimeLogin(settings.uiLoginFile, clock) : undefined;
   if (login) tokens.push(audienceAgnostic(login.tokens, audiences));
   if (settings.tokenAuthFile)
-    tokens.push(audienceAgnostic(followedTokens(settings.tokenAuthFile, reloads), audiences));
+    tokens.push(audienceAgnostic(reloadedTokens(settings.tokenAuthFile, reloads), audiences));
   if (verifying.length) {
     const common = { keys: verifying, audiences, objects, clock, dialect, observer };
     tokens.push(
@@ -123,13 +123,13 @@ export function authenticationFor(
         dialect,
         clock,
         reserved: issuers,
-        networks: { controlplane: outside.dial, cluster: outside.cluster },
-        keptMilliseconds,
+        networks: { controlplane: outbound.dial, cluster: outbound.cluster },
+        cacheMilliseconds,
         observer,
         reloads,
       })
     : undefined;
-  tokens.push(...remoteTokens(server, settings, audiences, { ...outside, observer, configured }));
+  tokens.push(...remoteTokens(server, settings, audiences, { ...outbound, observer, configured }));
   const authenticator = authenticatorOf(
     [
       ...certificateMethods(server, settings, { metrics, reloads }, signal),
@@ -156,8 +156,8 @@ export function authenticationFor(
   };
 }
 
-function followedTokens(file: string, reloads: Reloads): TokenMethod {
-  const current = reloads.followed(
+function reloadedTokens(file: string, reloads: Reloads): TokenMethod {
+  const current = reloads.watchFile(
     "--token-auth-file",
     file,
     (text) => parseTokenFile(text, file),
@@ -227,7 +227,7 @@ async function recordTokenUse(
       }),
     });
   } catch (error) {
-    server.onError("the use of a service account token could not be noted", {
+    server.onError("the last use of a service account token could not be recorded", {
       namespace,
       secret,
       error: (error as Error).message,
@@ -236,7 +236,7 @@ async function recordTokenUse(
 }
 
 /** Lifetime of identities from remote methods in the shared cache, regardless of the methods' own caches. */
-const keptMilliseconds = 10_000;
+const cacheMilliseconds = 10_000;
 /**
  * Deadline of a webhook lookup. Requests with the same token share one lookup, whichever of them started it.
  */
@@ -255,18 +255,18 @@ function remoteTokens(
     signal,
     observer,
     configured,
-  }: OutsideOptions & { readonly observer: TokenObserver; readonly configured: TokenMethod | undefined },
+  }: OutboundOptions & { readonly observer: TokenObserver; readonly configured: TokenMethod | undefined },
 ): TokenMethod[] {
   const { dialect, clock, onError } = server;
   const methods: TokenMethod[] = [];
-  const kept = { clock, successMilliseconds: keptMilliseconds, failureMilliseconds: 0, observer };
+  const cacheOptions = { clock, successMilliseconds: cacheMilliseconds, failureMilliseconds: 0, observer };
   if (settings.enableBootstrapTokenAuth) {
     const secret = async (name: string): Promise<Secret | undefined> =>
       await server.resources.secrets.get(`${dialect.data.systemNamespace}/${name}`);
     methods.push(audienceAgnostic(bootstrapTokens({ dialect, clock, secret }), audiences));
   }
   if (settings.oidcIssuerUrl)
-    methods.push(audienceAgnostic(cachedTokens(oidcMethod(settings, clock, dial), kept), audiences));
+    methods.push(audienceAgnostic(cachedTokens(oidcMethod(settings, clock, dial), cacheOptions), audiences));
   if (configured) methods.push(audienceAgnostic(configured, audiences));
   if (settings.authenticationTokenWebhookConfigFile) {
     const hook = webhook({
@@ -279,15 +279,15 @@ function remoteTokens(
     });
     signal.addEventListener("abort", () => hook.close(), { once: true });
     const ttl = settings.authenticationTokenWebhookCacheTtl;
-    const asked = webhookTokens({
+    const webhookMethod = webhookTokens({
       webhook: hook,
       version: settings.authenticationTokenWebhookVersion,
       dialect,
       audiences,
-      onError: (error) => onError("the token webhook cannot be asked", { error: error.message }),
+      onError: (error) => onError("the token webhook could not be called", { error: error.message }),
     });
-    const cached = cachedTokens(asked, { clock, successMilliseconds: ttl, failureMilliseconds: ttl });
-    methods.push(cachedTokens(cached, kept));
+    const cached = cachedTokens(webhookMethod, { clock, successMilliseconds: ttl, failureMilliseconds: ttl });
+    methods.push(cachedTokens(cached, cacheOptions));
   }
   return methods;
 }

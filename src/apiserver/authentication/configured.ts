@@ -23,7 +23,7 @@ export interface ConfiguredOptions {
   readonly reserved: readonly string[];
   readonly networks: { readonly controlplane?: Dial | undefined; readonly cluster?: Dial | undefined };
   /** How long authenticated identities are cached. */
-  readonly keptMilliseconds: number;
+  readonly cacheMilliseconds: number;
   readonly observer: TokenObserver;
   readonly reloads: Reloads;
 }
@@ -34,7 +34,7 @@ export interface ConfiguredAuthentication extends TokenMethod {
 }
 
 export function configuredAuthentication(file: string, options: ConfiguredOptions): ConfiguredAuthentication {
-  const { dialect, clock, reserved, observer, keptMilliseconds, reloads } = options;
+  const { dialect, clock, reserved, observer, cacheMilliseconds, reloads } = options;
   const read = (text: string) => {
     const { issuers, anonymous } = parseAuthenticationConfig(text, file, dialect, reserved);
     const method = oidcTokens(
@@ -50,10 +50,10 @@ export function configuredAuthentication(file: string, options: ConfiguredOption
     );
     // Every version of the file starts with an empty cache, so that identities of removed rules are not
     // reused.
-    const kept = { clock, successMilliseconds: keptMilliseconds, failureMilliseconds: 0, observer };
-    return { anonymous, tokens: cachedTokens(method, kept) };
+    const cacheOptions = { clock, successMilliseconds: cacheMilliseconds, failureMilliseconds: 0, observer };
+    return { anonymous, tokens: cachedTokens(method, cacheOptions) };
   };
-  const current = reloads.followed("--authentication-config", file, read, readFileSync(file, "utf8"));
+  const current = reloads.watchFile("--authentication-config", file, read, readFileSync(file, "utf8"));
   return {
     identify: (token, audiences) => current().tokens.identify(token, audiences),
     anonymous: () => current().anonymous,

@@ -26,7 +26,7 @@ export function openIdHandler({
     documents = openIdDocuments({ issuer, jwksUri, externalAddress, keys: verifying });
   } catch (error) {
     if (issuer)
-      onError("service account tokens are issued, but nobody else can learn how to verify them", {
+      onError("service account tokens are issued, but the documents to verify them cannot be published", {
         why: (error as Error).message,
       });
     return () => undefined;

@@ -36,7 +36,7 @@ export interface Authorizers {
 }
 
 /** How webhooks are reached, and when their connections are closed. */
-export interface OutsideOptions {
+export interface OutboundOptions {
   readonly dial: Dial | undefined;
   /** Dials servers inside the cluster; they are reached directly if absent. */
   readonly cluster: Dial | undefined;
@@ -48,7 +48,7 @@ export function authorizersFor(
   server: ServerObjects,
   settings: ApiserverSettings,
   { enabled, reloads, log }: { readonly enabled: GateCheck; readonly reloads: Reloads; readonly log: Log },
-  outside: OutsideOptions,
+  outbound: OutboundOptions,
 ): Authorizers {
   const rbac = withDenialLog(rbacAuthorizer(rbacSource(server.resources)), log);
   const modes: Readonly<Record<string, () => Authorizer>> = {
@@ -56,12 +56,12 @@ export function authorizersFor(
     AlwaysDeny: () => alwaysDeny,
     RBAC: () => rbac,
     Node: () => nodeMode(server, enabled),
-    Webhook: () => webhookMode(server, settings, outside),
+    Webhook: () => webhookMode(server, settings, outbound),
     ABAC: () => abacMode(settings.authorizationPolicyFile, server.dialect, reloads),
   };
   const make = (mode: string): Authorizer => modes[mode]!();
   const { authorizer, authorizers } = settings.authorizationConfig
-    ? configuredAuthorizer(server, { settings, outside, reloads, make })
+    ? configuredAuthorizer(server, { settings, outbound, reloads, make })
     : chained(settings.authorizationMode.map((mode) => ({ name: mode, authorizer: make(mode) })));
   const explainer = accessExplainer({
     authorizers,
@@ -90,7 +90,7 @@ function* rolesIn(
 }
 
 function abacMode(file: string, dialect: Dialect, reloads: Reloads): Authorizer {
-  const current = reloads.followed(
+  const current = reloads.watchFile(
     "--authorization-policy-file",
     file,
     (text) => parseAbac(text, file, dialect),
@@ -118,7 +118,7 @@ function nodeMode(server: ServerObjects, enabled: GateCheck): Authorizer {
 function webhookMode(
   server: ServerObjects,
   settings: ApiserverSettings,
-  { dial, signal }: OutsideOptions,
+  { dial, signal }: OutboundOptions,
 ): Authorizer {
   const { dialect, clock, onError } = server;
   const hook = webhook({
@@ -137,6 +137,6 @@ function webhookMode(
     clock,
     authorizedMilliseconds: settings.authorizationWebhookCacheAuthorizedTtl,
     unauthorizedMilliseconds: settings.authorizationWebhookCacheUnauthorizedTtl,
-    onError: (error) => onError("the authorization webhook cannot be asked", { error: error.message }),
+    onError: (error) => onError("the authorization webhook could not be called", { error: error.message }),
   });
 }

@@ -21,13 +21,13 @@ interface Review {
 let files = 0;
 /** Starts an authorization webhook; returns its client config and the reviews it received. */
 async function service(answer: (review: Review) => object | undefined) {
-  const asked: Review[] = [];
+  const reviews: Review[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
       const review = JSON.parse(Buffer.concat(chunks).toString()) as Review;
-      asked.push(review);
+      reviews.push(review);
       const status = answer(review);
       response.writeHead(status ? 200 : 404).end(JSON.stringify({ ...review, status }));
     });
@@ -50,7 +50,7 @@ async function service(answer: (review: Review) => object | undefined) {
       "current-context": "x",
     }),
   );
-  return { asked, config };
+  return { reviews, config };
 }
 
 const webhook = (name: string, config: string, more: object = {}): object => ({
@@ -110,12 +110,12 @@ test("webhooks are called in order for requests that match their conditions", as
   );
   assert.deepEqual(await Promise.all([may("ann"), may("bad"), may("eve"), may("pat")]), [200, 403, 200, 403]);
   assert.deepEqual(
-    second.asked.map(({ apiVersion, spec }) => [apiVersion.split("/")[1], spec.user]),
+    second.reviews.map(({ apiVersion, spec }) => [apiVersion.split("/")[1], spec.user]),
     [["v1beta1", "eve"]],
   );
-  const before = first.asked.length;
+  const before = first.reviews.length;
   assert.equal(await may("ann", "/version"), 200);
-  assert.equal(first.asked.length, before);
+  assert.equal(first.reviews.length, before);
 });
 
 test("a failing webhook is handled by its failure policy", async () => {

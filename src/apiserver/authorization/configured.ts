@@ -12,7 +12,7 @@ import { componentName } from "#dialect";
 import type { ServerObjects } from "#registry";
 import type { ApiserverSettings } from "../options/settings.ts";
 import type { Reloads } from "../serving/reloads.ts";
-import type { OutsideOptions } from "./authorizers.ts";
+import type { OutboundOptions } from "./authorizers.ts";
 import { readAuthorizers } from "./modes.ts";
 
 /** How long webhook connections of a replaced configuration stay open for requests in flight. */
@@ -20,7 +20,7 @@ const lingerMilliseconds = 60_000;
 
 export interface ConfiguredOptions {
   readonly settings: ApiserverSettings;
-  readonly outside: OutsideOptions;
+  readonly outbound: OutboundOptions;
   readonly reloads: Reloads;
   /** Creates the authorizer of a mode other than Webhook. */
   readonly make: (mode: string) => Authorizer;
@@ -34,47 +34,48 @@ export interface ChainedAuthorizers {
 }
 
 export function configuredAuthorizer(server: ServerObjects, options: ConfiguredOptions): ChainedAuthorizers {
-  const { settings, outside, reloads, make } = options;
+  const { settings, outbound, reloads, make } = options;
   const { clock, dialect } = server;
   const file = settings.authorizationConfig;
   /** Authorizers other than webhooks; created once and kept as long as the server runs. */
-  let lasting: ReadonlyMap<string, Authorizer> | undefined;
+  let initialAuthorizers: ReadonlyMap<string, Authorizer> | undefined;
   let open: readonly Webhook[] = [];
-  outside.signal.addEventListener("abort", () => open.forEach((each) => each.close()), { once: true });
+  outbound.signal.addEventListener("abort", () => open.forEach((each) => each.close()), { once: true });
 
-  const read = (text: string): { whole: Authorizer; named: readonly NamedAuthorizer[] } => {
+  const read = (text: string): { combined: Authorizer; named: readonly NamedAuthorizer[] } => {
     const configured = readAuthorizers(text, settings, dialect);
-    const types = configured.flatMap(({ type, webhook: asked }) => (asked ? [] : type));
-    if (lasting) checkTypes(types, lasting);
+    const types = configured.flatMap(({ type, webhook: webhookSettings }) => (webhookSettings ? [] : type));
+    if (initialAuthorizers) checkTypes(types, initialAuthorizers);
     const connections = configured.map(
-      ({ webhook: asked }) => asked && webhookConnection(asked.clientConfigFile),
+      ({ webhook: webhookSettings }) =>
+        webhookSettings && webhookConnection(webhookSettings.clientConfigFile),
     );
-    const kept = (lasting ??= new Map(types.map((type) => [type, make(type)])));
+    const authorizersByType = (initialAuthorizers ??= new Map(types.map((type) => [type, make(type)])));
     const replaced = open;
     const opened: Webhook[] = [];
-    const named = configured.map(({ type, name, webhook: asked }, at): NamedAuthorizer => {
-      if (!asked) return { name, authorizer: kept.get(type)! };
+    const named = configured.map(({ type, name, webhook: webhookSettings }, at): NamedAuthorizer => {
+      if (!webhookSettings) return { name, authorizer: authorizersByType.get(type)! };
       const hook = webhook({
         needsBody: true,
         connection: connections[at]!,
         clock,
         userAgent: componentName(dialect, "apiserver"),
         deadlineMilliseconds: settings.requestTimeout,
-        timeoutMilliseconds: asked.timeoutMilliseconds,
-        dial: outside.dial,
+        timeoutMilliseconds: webhookSettings.timeoutMilliseconds,
+        dial: outbound.dial,
       });
       opened.push(hook);
-      return { name, authorizer: webhookOf(server, name, hook, asked) };
+      return { name, authorizer: webhookOf(server, name, hook, webhookSettings) };
     });
     open = opened;
     if (replaced.length > 0) clock.after(lingerMilliseconds, () => replaced.forEach((each) => each.close()));
-    return { whole: authorizerOf(named.map(({ authorizer }) => authorizer)), named };
+    return { combined: authorizerOf(named.map(({ authorizer }) => authorizer)), named };
   };
-  const current = reloads.followed("--authorization-config", file, read, readFileSync(file, "utf8"));
+  const current = reloads.watchFile("--authorization-config", file, read, readFileSync(file, "utf8"));
   return {
     authorizer: {
-      decide: (attributes) => current().whole.decide(attributes),
-      rulesFor: (user, namespace) => current().whole.rulesFor(user, namespace),
+      decide: (attributes) => current().combined.decide(attributes),
+      rulesFor: (user, namespace) => current().combined.rulesFor(user, namespace),
     },
     authorizers: () => current().named,
   };
@@ -84,28 +85,33 @@ export function configuredAuthorizer(server: ServerObjects, options: ConfiguredO
  * Requires the authorizer types of the initial configuration: other components depend on them, for example
  * whether anonymous requests are accepted.
  */
-function checkTypes(types: readonly string[], lasting: ReadonlyMap<string, Authorizer>): void {
-  const fresh = types.find((type) => !lasting.has(type));
-  if (fresh !== undefined)
+function checkTypes(types: readonly string[], initial: ReadonlyMap<string, Authorizer>): void {
+  const added = types.find((type) => !initial.has(type));
+  if (added !== undefined)
     throw new Error(
-      `authorizer type ${fresh} is not allowed if it was not enabled at initial server startup`,
+      `authorizer type ${added} is not allowed if it was not enabled at initial server startup`,
     );
-  const missing = [...lasting.keys()].filter((type) => !types.includes(type)).toSorted();
+  const missing = [...initial.keys()].filter((type) => !types.includes(type)).toSorted();
   if (missing.length > 0) throw new Error(`missing required types: [${missing.join(" ")}]`);
 }
 
-function webhookOf(server: ServerObjects, name: string, hook: Webhook, asked: WebhookSettings): Authorizer {
+function webhookOf(
+  server: ServerObjects,
+  name: string,
+  hook: Webhook,
+  settings: WebhookSettings,
+): Authorizer {
   const { dialect, clock, onError } = server;
   return webhookAuthorizer({
     webhook: hook,
-    version: asked.version,
+    version: settings.version,
     dialect,
     clock,
-    authorizedMilliseconds: asked.authorizedMilliseconds,
-    unauthorizedMilliseconds: asked.unauthorizedMilliseconds,
-    failurePolicy: asked.failurePolicy,
-    matches: asked.matches,
+    authorizedMilliseconds: settings.authorizedMilliseconds,
+    unauthorizedMilliseconds: settings.unauthorizedMilliseconds,
+    failurePolicy: settings.failurePolicy,
+    matches: settings.matches,
     onError: (error) =>
-      onError("the authorization webhook cannot be asked", { authorizer: name, error: error.message }),
+      onError("the authorization webhook could not be called", { authorizer: name, error: error.message }),
   });
 }

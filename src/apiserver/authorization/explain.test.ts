@@ -47,14 +47,14 @@ async function prepared() {
 
 test("a review explains the decision on request, and names roles only to users who may list them", async () => {
   const { must } = await prepared();
-  const review = async (who: string, asker: string, headers: Record<string, string> = explained) => {
+  const review = async (userName: string, asker: string, headers: Record<string, string> = explained) => {
     const resourceAttributes = { verb: "list", resource: "pods", namespace: "default" };
-    const body = { spec: { user: who, resourceAttributes } };
+    const body = { spec: { user: userName, resourceAttributes } };
     const answer = await must(201, "POST", reviews, { body, headers, trusted: user(asker) });
-    const told = (answer.at("metadata.annotations") as Record<string, string> | undefined)?.[
+    const annotation = (answer.at("metadata.annotations") as Record<string, string> | undefined)?.[
       explanationAnnotation
     ];
-    return told === undefined ? undefined : (JSON.parse(told) as Record<string, unknown>);
+    return annotation === undefined ? undefined : (JSON.parse(annotation) as Record<string, unknown>);
   };
   const binding = 'ClusterRoleBinding "pod-lister" of ClusterRole "pod-lister" to User "ann"';
   assert.deepEqual(await review("ann", "reader"), { decidedBy: "RBAC", binding, rule: pods });

@@ -44,7 +44,7 @@ export function aggregationController(
     rejectRedirects: settings.aggregatorRejectForwardingRedirect,
     stopping,
     observer,
-    local: () => [...own, ...defined(definitions, builtIn)],
+    local: () => [...own, ...definedVersions(definitions, builtIn)],
     localComplete: () => definitions.loaded(),
     localGeneration: () => definitions.generation(),
     onLocalChange: (changed) => definitions.onChange(changed),
@@ -54,7 +54,7 @@ export function aggregationController(
 }
 
 /** Returns the group versions that custom resource definitions add to the built-in ones. */
-function defined(definitions: DefinitionController, builtIn: Catalog): LocalVersion[] {
+function definedVersions(definitions: DefinitionController, builtIn: Catalog): LocalVersion[] {
   const found = new Map<string, LocalVersion>();
   for (const { group, version } of definitions.served())
     if (!builtIn.find(group, version))

@@ -15,7 +15,7 @@ const now = Date.UTC(2027, 0, 1);
 const authority = (commonName: string, days = 10): string =>
   createAuthority({ commonName }, { now, days }).certificate;
 const [ours, theirs, short] = [authority("ours"), authority("theirs"), authority("short", 1)];
-const noWords = {
+const noHeaders = {
   "requestheader-username-headers": [],
   "requestheader-group-headers": [],
   "requestheader-extra-headers-prefix": [],
@@ -24,16 +24,16 @@ const noWords = {
 const trusting = (
   clientAuthorities: string,
   proxyAuthorities = "",
-  proxyWords: Trust["proxyWords"] = noWords,
-): Trust => ({ clientAuthorities, proxyAuthorities, proxyWords });
-const words = (name: string): Trust["proxyWords"] => ({
-  ...noWords,
+  requestHeaders: Trust["requestHeaders"] = noHeaders,
+): Trust => ({ clientAuthorities, proxyAuthorities, requestHeaders });
+const headers = (name: string): Trust["requestHeaders"] => ({
+  ...noHeaders,
   "requestheader-username-headers": ["X-Remote-User", name],
 });
 
 const cases: [
   name: string,
-  told: Readonly<Record<string, string>>,
+  stored: Readonly<Record<string, string>>,
   trust: Trust,
   at: number,
   expected: Readonly<Record<string, string>>,
@@ -57,14 +57,14 @@ const cases: [
   [
     "request headers are published only with a proxy CA",
     {},
-    trusting(ours, "", words("A")),
+    trusting(ours, "", headers("A")),
     now,
     { "client-ca-file": ours },
   ],
   [
     "request headers of several servers are merged",
     { "requestheader-client-ca-file": theirs, "requestheader-username-headers": '["B"]' },
-    trusting("", theirs, words("A")),
+    trusting("", theirs, headers("A")),
     now,
     {
       "requestheader-username-headers": '["B","X-Remote-User","A"]',
@@ -75,11 +75,11 @@ const cases: [
     },
   ],
 ];
-for (const [name, told, trust, at, expected] of cases)
-  test(`authentication info: ${name}`, () => assert.deepEqual(combinedTrust(told, trust, at), expected));
+for (const [name, stored, trust, at, expected] of cases)
+  test(`authentication info: ${name}`, () => assert.deepEqual(combinedTrust(stored, trust, at), expected));
 
 test("a server publishes its client CA, and restores the config map after its deletion", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "told-trust-"));
+  const folder = mkdtempSync(join(tmpdir(), "authentication-info-"));
   try {
     const file = join(folder, "ca.crt");
     writeFileSync(file, ours);
@@ -87,13 +87,14 @@ test("a server publishes its client CA, and restores the config map after its de
     await using server = await startServer({ store: "memory", clock, flags: [`--client-ca-file=${file}`] });
     const client = server.client.of(kinds.configMaps);
     const place = { namespace: "orch-system" };
-    const told = async (): Promise<string | undefined> =>
+    const published = async (): Promise<string | undefined> =>
       (await client.list(place)).items.find(
         ({ metadata }) => metadata.name === "extension-apiserver-authentication",
       )?.data?.["client-ca-file"];
     const until = async (expected: string): Promise<void> => {
-      for (let round = 0; round < 200 && (await told()) !== expected; round++) await clock.advance(10_000);
-      assert.equal(await told(), expected);
+      for (let round = 0; round < 200 && (await published()) !== expected; round++)
+        await clock.advance(10_000);
+      assert.equal(await published(), expected);
     };
     await until(ours);
     await client.delete("extension-apiserver-authentication", place);
@@ -122,8 +123,8 @@ test("an invalid start date is replaced, and the config map is deleted when trac
       const clock = virtualClock(now);
       await using server = await startServer({ store: { dir }, clock });
       const maps = server.client.of(kinds.configMaps);
-      const told = await maps.get(name, place);
-      await maps.update({ ...told, data: { since: "2027-02-30", other: "x" } });
+      const stored = await maps.get(name, place);
+      await maps.update({ ...stored, data: { since: "2027-02-30", other: "x" } });
       const data = async () => (await maps.get(name, place)).data;
       const isNew = async (): Promise<boolean> => {
         // The store writes in another thread, which does not use the virtual clock.

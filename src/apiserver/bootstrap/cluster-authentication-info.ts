@@ -27,10 +27,10 @@ export interface Trust {
   readonly clientAuthorities: string;
   readonly proxyAuthorities: string;
   /** Request-header settings by their key in the config map. */
-  readonly proxyWords: Readonly<Record<(typeof wordKeys)[number], readonly string[]>>;
+  readonly requestHeaders: Readonly<Record<(typeof requestHeaderKeys)[number], readonly string[]>>;
 }
 
-const wordKeys = [
+const requestHeaderKeys = [
   "requestheader-username-headers",
   "requestheader-group-headers",
   "requestheader-extra-headers-prefix",
@@ -51,27 +51,24 @@ export function clusterAuthenticationInfo(server: ServerObjects, settings: Trust
     follows: [{ resource, key: resource.keyOf(data.systemNamespace, names.objects.extensionAuthentication) }],
     reconcile: async () => {
       if (settings.clientCaFile || settings.requestheaderClientCaFile)
-        await tell(server, await trustOf(settings), server.clock.now());
+        await publishTrust(server, await readTrust(settings), server.clock.now());
     },
     failed: ({ message: error }) =>
-      server.onError(
-        "how clients are recognized could not be written down for other servers; it is tried again",
-        { error },
-      ),
+      server.onError("cluster authentication info could not be published; retrying", { error }),
   });
 }
 
 /** Merges a server's own data into the stored data. */
-export function combinedTrust(told: Data, trust: Trust, now: number): Data {
-  const clients = authorities([told[clientKey] ?? "", trust.clientAuthorities], now);
-  const proxies = authorities([told[proxyKey] ?? "", trust.proxyAuthorities], now);
+export function combinedTrust(stored: Data, trust: Trust, now: number): Data {
+  const clients = mergeCertificates([stored[clientKey] ?? "", trust.clientAuthorities], now);
+  const proxies = mergeCertificates([stored[proxyKey] ?? "", trust.proxyAuthorities], now);
   return {
     ...(clients && { [clientKey]: clients }),
     ...(proxies && {
       ...Object.fromEntries(
-        wordKeys.map((key) => [
+        requestHeaderKeys.map((key) => [
           key,
-          JSON.stringify([...new Set([...wordsIn(told[key]), ...trust.proxyWords[key]])]),
+          JSON.stringify([...new Set([...parseList(stored[key]), ...trust.requestHeaders[key]])]),
         ]),
       ),
       [proxyKey]: proxies,
@@ -79,12 +76,12 @@ export function combinedTrust(told: Data, trust: Trust, now: number): Data {
   };
 }
 
-async function trustOf(settings: TrustSettings): Promise<Trust> {
+async function readTrust(settings: TrustSettings): Promise<Trust> {
   const text = (file: string): Promise<string> => (file ? readFile(file, "utf8") : Promise.resolve(""));
   return {
     clientAuthorities: await text(settings.clientCaFile),
     proxyAuthorities: await text(settings.requestheaderClientCaFile),
-    proxyWords: {
+    requestHeaders: {
       "requestheader-username-headers": settings.requestheaderUsernameHeaders,
       "requestheader-group-headers": settings.requestheaderGroupHeaders,
       "requestheader-extra-headers-prefix": settings.requestheaderExtraHeadersPrefix,
@@ -93,7 +90,7 @@ async function trustOf(settings: TrustSettings): Promise<Trust> {
   };
 }
 
-async function tell(server: ServerObjects, trust: Trust, now: number): Promise<void> {
+async function publishTrust(server: ServerObjects, trust: Trust, now: number): Promise<void> {
   const { names, data } = server.dialect;
   const [name, namespace] = [names.objects.extensionAuthentication, data.systemNamespace];
   const resource = server.resources.configMaps.resource;
@@ -113,7 +110,7 @@ async function tell(server: ServerObjects, trust: Trust, now: number): Promise<v
 }
 
 /** Returns the certificates of all texts without duplicates and without those that have expired. */
-function authorities(texts: readonly string[], now: number): string {
+function mergeCertificates(texts: readonly string[], now: number): string {
   const found = new Map<string, X509Certificate>();
   for (const text of texts.filter(Boolean))
     for (const certificate of certificatesOf(text, "authorities"))
@@ -124,7 +121,7 @@ function authorities(texts: readonly string[], now: number): string {
     .join("");
 }
 
-function wordsIn(text = ""): string[] {
+function parseList(text = ""): string[] {
   if (text === "") return [];
   return (JSON.parse(text) as unknown[]).map(String);
 }

@@ -21,19 +21,19 @@ export interface DefinitionStorage {
   readonly expressionRelease: number;
   readonly resolve: ResolveService;
   readonly metrics: Metrics;
-  readonly exchanged: (exchange: WebhookExchange) => void;
+  readonly onExchange: (exchange: WebhookExchange) => void;
 }
 
 export function definitionController(
   { dialect, clock, writer, onError }: ServerObjects,
   { resources, reflector }: Caches,
-  { store, storePrefix, cached, resolve, metrics, exchanged, ...judging }: DefinitionStorage,
+  { store, storePrefix, cached, resolve, metrics, onExchange, ...validationOptions }: DefinitionStorage,
 ): DefinitionController {
   const post = webhookTransport({
     clock,
     userAgent: `${dialect.cli.apiServer}-admission`,
     resolveService: resolve,
-    observe: exchanged,
+    observe: onExchange,
   });
   const measured = measuredConversion(metrics);
   return new DefinitionController({
@@ -47,7 +47,7 @@ export function definitionController(
       reflector,
       uncached: !cached,
       ruleObserver: ruleMetrics(metrics),
-      ...judging,
+      ...validationOptions,
       webhook: (definition) => measured(definition, webhookConversion(definition, post, dialect)),
     },
     request: (endpoint, namespace) => writer.request(endpoint, namespace),

@@ -38,27 +38,27 @@ test("without priority and fairness no Dangling condition is maintained", async 
 test("the Dangling condition is updated when a flow schema or priority level changes", async () => {
   // The clock stands still, so no timer triggers anything here.
   await using server = await startServer({ store: "memory", clock: virtualClock(Date.now()) });
-  const [ours, others] = [server.client.of(schemas), server.client.of(levels)];
-  const told = async (expected: string): Promise<void> => {
+  const [schemaClient, levelClient] = [server.client.of(schemas), server.client.of(levels)];
+  const expectDangling = async (expected: string): Promise<void> => {
     let status = "";
     for (let round = 0; round < 500 && status !== expected; round++) {
-      status = (await ours.get("mine")).status.conditions?.[0]?.status ?? "";
+      status = (await schemaClient.get("mine")).status.conditions?.[0]?.status ?? "";
       await new Promise((resolve) => setImmediate(resolve));
     }
     assert.equal(status, expected);
   };
-  await ours.create({
+  await schemaClient.create({
     metadata: { name: "mine" },
     spec: { priorityLevelConfiguration: { name: "level" }, matchingPrecedence: 1000 },
   });
-  await told("True");
-  await others.create({
+  await expectDangling("True");
+  await levelClient.create({
     metadata: { name: "level" },
     spec: { type: "Limited", limited: { limitResponse: { type: "Reject" } } },
   });
-  await told("False");
-  await others.delete("level");
-  await told("True");
+  await expectDangling("False");
+  await levelClient.delete("level");
+  await expectDangling("True");
 });
 
 test("mandatory objects are restored; suggested ones only while they are auto-updated", async () => {

@@ -62,7 +62,7 @@ const everything: Pick<Rule, "resourceRules" | "nonResourceRules"> = {
   resourceRules: [inEveryNamespace(["*"], "*", ["*"], true)],
   nonResourceRules: [{ verbs: ["*"], nonResourceURLs: ["*"] }],
 };
-const everybody = [group("system:unauthenticated"), group("system:authenticated")];
+const allUsers = [group("system:unauthenticated"), group("system:authenticated")];
 const election = ["get", "create", "update"];
 
 export function suggestedFlowSchemas(dialect: Dialect): Readonly<Record<string, Schema>> {
@@ -95,7 +95,7 @@ export function suggestedFlowSchemas(dialect: Dialect): Readonly<Record<string, 
       ],
     }),
     probes: schema("exempt", 2, undefined, {
-      subjects: everybody,
+      subjects: allUsers,
       nonResourceRules: [{ verbs: ["get"], nonResourceURLs: ["/healthz", "/readyz", "/livez"] }],
     }),
     "system-leader-election": schema("leader-election", 100, "ByUser", {
@@ -129,7 +129,7 @@ export function suggestedFlowSchemas(dialect: Dialect): Readonly<Record<string, 
       subjects: [group("system:serviceaccounts")],
       ...everything,
     }),
-    "global-default": schema("global-default", 9900, "ByUser", { subjects: everybody, ...everything }),
+    "global-default": schema("global-default", 9900, "ByUser", { subjects: allUsers, ...everything }),
   };
 }
 
@@ -141,9 +141,9 @@ export function flowControlProducer(server: ServerObjects): PostStartHook {
   return postStartHook({
     name: "poststarthook/priority-and-fairness-config-producer",
     everyMilliseconds: 60_000,
-    reconcile: whenChanged(bothKinds(server), () => mendAll(server)),
+    reconcile: whenChanged(bothKinds(server), () => reconcileAll(server)),
     failed: ({ message: error }) =>
-      server.onError("flow control objects could not be put right; it is tried again", { error }),
+      server.onError("flow control objects could not be reconciled; retrying", { error }),
   });
 }
 
@@ -153,9 +153,9 @@ export function flowControlConsumer(server: ServerObjects): PostStartHook {
     name: "poststarthook/priority-and-fairness-config-consumer",
     everyMilliseconds: 60_000,
     follows: bothKinds(server),
-    reconcile: whenChanged(bothKinds(server), () => markDangling(server)),
+    reconcile: whenChanged(bothKinds(server), () => updateDanglingConditions(server)),
     failed: ({ message: error }) =>
-      server.onError("whether flow schemas have their levels could not be told; it is tried again", {
+      server.onError("the Dangling conditions of flow schemas could not be updated; retrying", {
         error,
       }),
   });
@@ -184,7 +184,7 @@ export function flowControlFilter(server: ServerObjects, flowControl: FlowContro
   });
 }
 
-async function mendAll(server: ServerObjects): Promise<void> {
+async function reconcileAll(server: ServerObjects): Promise<void> {
   const { dialect } = server;
   const kinds: [
     handle: { readonly resource: Resource },
@@ -196,8 +196,10 @@ async function mendAll(server: ServerObjects): Promise<void> {
   ];
   for (const [{ resource }, mandatory, suggested] of kinds) {
     await Promise.all([
-      ...Object.entries(suggested).map(([each, spec]) => mend(server, resource, each, spec, false)),
-      ...Object.entries(mandatory).map(([each, spec]) => mend(server, resource, each, spec, true)),
+      ...Object.entries(suggested).map(([each, spec]) =>
+        reconcileObject(server, resource, each, spec, false),
+      ),
+      ...Object.entries(mandatory).map(([each, spec]) => reconcileObject(server, resource, each, spec, true)),
     ]);
     await removeUnknown(server, resource, new Set([...Object.keys(mandatory), ...Object.keys(suggested)]));
   }
@@ -219,17 +221,17 @@ async function removeUnknown(
     if (metadata.annotations?.[annotation] !== "true") continue;
     const preconditions = { uid: metadata.uid!, resourceVersion: metadata.resourceVersion! };
     // An object that changed in the meantime is checked again a minute later.
-    await remove(request, metadata.name!, { preconditions }).catch(unlessGoneOrChanged);
+    await remove(request, metadata.name!, { preconditions }).catch(ignoreNotFoundOrConflict);
   }
 }
 
-function unlessGoneOrChanged(error: unknown): void {
+function ignoreNotFoundOrConflict(error: unknown): void {
   if (!(error instanceof ApiError && ["NotFound", "Conflict"].includes(error.reason))) throw error;
 }
 
 const consumer = "api-priority-and-fairness-config-consumer-v1";
 
-async function markDangling(server: ServerObjects): Promise<void> {
+async function updateDanglingConditions(server: ServerObjects): Promise<void> {
   const schemas = server.resources.flowSchemas.resource;
   const levels = server.resources.priorityLevels.resource;
   const { items } = await schemas.source.list({
@@ -252,21 +254,21 @@ async function markDangling(server: ServerObjects): Promise<void> {
     if (before?.status === condition.status && before.message === condition.message) return;
     const endpoint = schemas.endpoints[0]!;
     const request = { ...server.writer.request(endpoint), subresource: "status", manager: consumer };
-    const finding = {
+    const patch = {
       apiVersion: endpoint.apiVersion,
       kind: endpoint.kind,
       metadata: { name: metadata.name },
       status: { conditions: [condition] },
     } as unknown as ApiObject;
     const transform = (old: ApiObject | undefined): Promise<ApiObject> =>
-      applyObject(request, old, finding, { name: metadata.name!, force: true });
+      applyObject(request, old, patch, { name: metadata.name!, force: true });
     // A flow schema that was deleted in the meantime needs no condition.
-    await update(request, metadata.name!, { transform, tracked: true }).catch(unlessGone);
+    await update(request, metadata.name!, { transform, tracked: true }).catch(ignoreNotFound);
   };
   await Promise.all(items.map(mark));
 }
 
-function unlessGone(error: unknown): void {
+function ignoreNotFound(error: unknown): void {
   if (!(error instanceof ApiError && error.reason === "NotFound")) throw error;
 }
 
@@ -278,7 +280,7 @@ type FlowObject = ApiObject & { spec: unknown };
  * The annotation says who maintains a suggested object: the server if it is "true", or if it is missing and
  * the object is unchanged since its creation.
  */
-async function mend(
+async function reconcileObject(
   server: ServerObjects,
   resource: Resource,
   name: string,
@@ -294,15 +296,16 @@ async function mend(
     return;
   }
   const { metadata, spec: present } = resource.objectOf(cached) as FlowObject;
-  const said = metadata.annotations?.[annotation];
-  const ours =
-    mandatory || (said === "true" || said === "false" ? said === "true" : metadata.generation === 1);
-  const wanted = String(ours);
-  if (said === wanted && (!ours || isDeepStrictEqual(present, spec))) return;
+  const annotated = metadata.annotations?.[annotation];
+  const autoUpdate =
+    mandatory ||
+    (annotated === "true" || annotated === "false" ? annotated === "true" : metadata.generation === 1);
+  const expected = String(autoUpdate);
+  if (annotated === expected && (!autoUpdate || isDeepStrictEqual(present, spec))) return;
   const transform = (old: ApiObject | undefined): ApiObject => {
     const object = old as FlowObject;
-    object.metadata.annotations = { ...object.metadata.annotations, [annotation]: wanted };
-    if (ours) object.spec = deepCopy(spec);
+    object.metadata.annotations = { ...object.metadata.annotations, [annotation]: expected };
+    if (autoUpdate) object.spec = deepCopy(spec);
     return object;
   };
   await update({ ...server.writer.request(endpoint), manager }, name, { transform });

@@ -46,17 +46,17 @@ export function identityLease(server: ServerObjects): PostStartHook {
     optional: true,
     reconcile,
     failed: ({ message: error }) =>
-      onError("the lease of this server could not be renewed; it is tried again", { error }),
+      onError("the lease of this server could not be renewed; retrying", { error }),
   });
 }
 
 /** Derives a name that is stable for a server as long as it stays on the same host. */
 export function serverName(host: string, program: string): string {
-  const counted = (text: string): Buffer => {
+  const lengthPrefixed = (text: string): Buffer => {
     const bytes = Buffer.from(text);
     return Buffer.concat([Buffer.from([bytes.length >> 8, bytes.length & 255]), bytes]);
   };
-  const hash = createHash("sha256").update(counted(host)).update(counted(program)).digest();
+  const hash = createHash("sha256").update(lengthPrefixed(host)).update(lengthPrefixed(program)).digest();
   return `apiserver-${base32(hash.subarray(0, 16))}`;
 }
 
@@ -72,21 +72,24 @@ export function identityLeaseCollector(server: ServerObjects): PostStartHook {
   const { dialect, onError } = server;
   const { names, data, cli } = dialect;
   const resource = server.resources.leases.resource;
-  const mine = selector(parseLabelSelector(`${names.labels.apiServerIdentity}=${cli.apiServer}`), []);
+  const leaseSelector = selector(
+    parseLabelSelector(`${names.labels.apiServerIdentity}=${cli.apiServer}`),
+    [],
+  );
   const reconcile = async (): Promise<void> => {
     const { items } = await resource.source.list({
       below: `${data.systemNamespace}/`,
-      selector: mine,
+      selector: leaseSelector,
       freshness: { at: "latest" },
     });
     for (const cached of items) {
       const { metadata, spec } = resource.objectOf(cached) as ApiObject & Lease;
-      if (!isOver(spec, server.clock.now())) continue;
+      if (!isExpired(spec, server.clock.now())) continue;
       // A lease that was renewed or deleted in the meantime is left alone.
       const preconditions = { resourceVersion: String(cached.revision) };
       await remove(server.writer.request(resource.endpoints[0]!, data.systemNamespace), metadata.name!, {
         preconditions,
-      }).catch(unlessChanged);
+      }).catch(ignoreNotFoundOrConflict);
     }
   };
   return postStartHook({
@@ -94,16 +97,16 @@ export function identityLeaseCollector(server: ServerObjects): PostStartHook {
     everyMilliseconds: leaseSeconds * 1000,
     reconcile,
     failed: ({ message: error }) =>
-      onError("leases of servers that are gone could not be collected; it is tried again", { error }),
+      onError("expired server leases could not be collected; retrying", { error }),
   });
 }
 
-const isOver = (spec: Lease["spec"], now: number): boolean =>
+const isExpired = (spec: Lease["spec"], now: number): boolean =>
   !spec.renewTime ||
   spec.leaseDurationSeconds === undefined ||
   Date.parse(spec.renewTime) + spec.leaseDurationSeconds * 1000 < now;
 
-function unlessChanged(error: unknown): void {
+function ignoreNotFoundOrConflict(error: unknown): void {
   if (!(error instanceof ApiError && (error.reason === "NotFound" || error.reason === "Conflict")))
     throw error;
 }

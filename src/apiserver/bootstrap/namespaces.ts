@@ -27,7 +27,7 @@ export function systemNamespaces(server: ServerObjects): PostStartHook {
         await ensureNamespace(server, name);
     },
     failed: ({ message: error }) =>
-      server.onError("namespaces that every cluster has could not be created; it is tried again", {
+      server.onError("system namespaces could not be created; retrying", {
         error,
       }),
   });
@@ -55,8 +55,8 @@ export function legacyTokenTracking(server: ServerObjects, isOn: boolean): PostS
       }
       const since = new Date(server.clock.now()).toISOString().slice(0, 10);
       if (found) {
-        const { data: told } = resource.objectOf(found) as unknown as ConfigMap;
-        if (!isDay(told?.["since"]))
+        const { data: stored } = resource.objectOf(found) as unknown as ConfigMap;
+        if (!isDay(stored?.["since"]))
           await update(request, name, {
             transform: (old) => ({ ...old!, data: { ...(old as unknown as ConfigMap).data, since } }),
           });
@@ -68,10 +68,7 @@ export function legacyTokenTracking(server: ServerObjects, isOn: boolean): PostS
       });
     },
     failed: ({ message: error }) =>
-      server.onError(
-        "since when the use of old tokens is noted could not be written down; it is tried again",
-        { error },
-      ),
+      server.onError("the start of legacy token tracking could not be recorded; retrying", { error }),
   });
 }
 

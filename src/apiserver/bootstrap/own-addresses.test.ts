@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { dialects } from "#dialect";
 import { MemoryStore } from "#store";
 import { settingsFor } from "../library/settings.ts";
-import { amongCounted, ownAddresses } from "./own-addresses.ts";
+import { limitToCount, ownAddresses } from "./own-addresses.ts";
 
 const cases: [
   name: string,
@@ -32,14 +32,14 @@ const cases: [
   ["several addresses are removed", ["10.0.0.1", "10.0.0.2", "10.0.0.3"], "10.0.0.3", 1, ["10.0.0.3"]],
 ];
 for (const [name, present, own, count, all] of cases) {
-  test(name, () => assert.deepEqual(amongCounted(present, own, count), all));
+  test(name, () => assert.deepEqual(limitToCount(present, own, count), all));
 }
 
 test("--apiserver-count takes effect with --endpoint-reconciler-type=master-count", async () => {
   const store = new MemoryStore();
   const flags = ["--endpoint-reconciler-type=master-count", "--apiserver-count=2"];
   const settings = settingsFor(dialects.orch, { store: "memory", flags });
-  const { joined } = ownAddresses(settings, store, "/registry", true);
-  assert.deepEqual(await joined(["10.0.0.1", "10.0.0.2"]), ["10.0.0.2", "127.0.0.1"]);
+  const { whileRunning } = ownAddresses(settings, store, "/registry", true);
+  assert.deepEqual(await whileRunning(["10.0.0.1", "10.0.0.2"]), ["10.0.0.2", "127.0.0.1"]);
   await store.close();
 });

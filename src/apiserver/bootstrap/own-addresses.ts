@@ -10,13 +10,15 @@ export interface OwnAddresses {
    * Returns all addresses while this server runs, given the recorded ones, or undefined if those are
    * unusable.
    */
-  joined(present: readonly string[] | undefined): Promise<readonly string[]>;
+  whileRunning(present: readonly string[] | undefined): Promise<readonly string[]>;
   /** Returns the addresses that remain after shutdown; undefined if they stay as they are. */
-  readonly left: ((present: readonly string[] | undefined) => Promise<readonly string[]>) | undefined;
+  readonly afterShutdown:
+    | ((present: readonly string[] | undefined) => Promise<readonly string[]>)
+    | undefined;
   /** Called before each reconciliation. */
   renew?(): Promise<void>;
   /** Called before the final reconciliation at shutdown. */
-  end?(): Promise<void>;
+  release?(): Promise<void>;
 }
 
 export function ownAddresses(
@@ -26,17 +28,17 @@ export function ownAddresses(
   shared: boolean,
 ): OwnAddresses {
   const own = publicAddress(settings);
-  if (!shared) return loneAddress(own);
+  if (!shared) return singleAddress(own);
   if (settings.endpointReconcilerType === "master-count")
-    return countedAddresses(own, settings.apiserverCount);
+    return masterCountAddresses(own, settings.apiserverCount);
   return leasedAddresses(store, storePrefix, own);
 }
 
 const leaseSeconds = 30;
 
-export const loneAddress = (own: string): OwnAddresses => ({
-  joined: () => Promise.resolve([own]),
-  left: undefined,
+export const singleAddress = (own: string): OwnAddresses => ({
+  whileRunning: () => Promise.resolve([own]),
+  afterShutdown: undefined,
 });
 
 export function leasedAddresses(store: Store, storePrefix: string, own: string): OwnAddresses {
@@ -45,27 +47,27 @@ export function leasedAddresses(store: Store, storePrefix: string, own: string):
   const alive = async (): Promise<string[]> =>
     (await store.read({ prefix })).entries.map((entry) => entry.key.slice(prefix.length)).toSorted();
   return {
-    joined: alive,
-    left: alive,
+    whileRunning: alive,
+    afterShutdown: alive,
     renew: async () => {
       await store.write({ key, value: Buffer.from(own), expect: "any", ttlSeconds: leaseSeconds });
     },
-    end: async () => {
+    release: async () => {
       await store.write({ key, value: null, expect: "any" });
     },
   };
 }
 
-export const countedAddresses = (own: string, count: number): OwnAddresses => ({
-  joined: (present) => Promise.resolve(amongCounted(present, own, count)),
-  left: (present = []) => Promise.resolve(present.filter((each) => each !== own)),
+export const masterCountAddresses = (own: string, count: number): OwnAddresses => ({
+  whileRunning: (present) => Promise.resolve(limitToCount(present, own, count)),
+  afterShutdown: (present = []) => Promise.resolve(present.filter((each) => each !== own)),
 });
 
 /**
  * If there are too many addresses, removes those that follow the server's own in sorted order; servers that
  * all do this converge.
  */
-export function amongCounted(
+export function limitToCount(
   present: readonly string[] | undefined,
   own: string,
   count: number,
@@ -75,6 +77,6 @@ export function amongCounted(
   const all = [...new Set([...present, own])].toSorted();
   const at = all.indexOf(own);
   const fromOwn = [...all.slice(at), ...all.slice(0, at)];
-  const gone = new Set(fromOwn.slice(1, 1 + Math.max(0, all.length - count)));
-  return all.filter((each) => !gone.has(each));
+  const removed = new Set(fromOwn.slice(1, 1 + Math.max(0, all.length - count)));
+  return all.filter((each) => !removed.has(each));
 }

@@ -8,7 +8,7 @@ import { type ServerObjects, builtInStrategies, resourceHandles, serverWriter } 
 import { MemoryStore } from "#store";
 import { startServer } from "../library.ts";
 import { type Caches, cachedResources } from "../storage/caches.ts";
-import { type OwnAddresses, countedAddresses, leasedAddresses } from "./own-addresses.ts";
+import { type OwnAddresses, masterCountAddresses, leasedAddresses } from "./own-addresses.ts";
 import { ownEndpoints } from "./own-endpoints.ts";
 
 const endpoints = { schema: Endpoints, plural: "endpoints", namespaced: true } as const;
@@ -81,7 +81,7 @@ async function objectsIn(
 
 const ways: [name: string, addresses: (store: MemoryStore, own: string) => OwnAddresses][] = [
   ["hold leases", (store, own) => leasedAddresses(store, "/registry", own)],
-  ["use master-count", (_store, own) => countedAddresses(own, 2)],
+  ["use master-count", (_store, own) => masterCountAddresses(own, 2)],
 ];
 for (const [name, addresses] of ways) {
   test(`servers that share a store and ${name} are all published until they stop`, async () => {
@@ -98,7 +98,7 @@ for (const [name, addresses] of ways) {
     };
     const [one, other] = [new AbortController(), new AbortController()];
     const keep = (address: string, { signal }: AbortController): Promise<void> =>
-      ownEndpoints({ server, clock, address, port: 443, addresses: addresses(store, address) }).keep(signal);
+      ownEndpoints({ server, clock, address, port: 443, addresses: addresses(store, address) }).run(signal);
     const first = keep("192.0.2.1", one);
     await until(async () => (await known()) === "192.0.2.1");
     const second = keep("192.0.2.2", other);

@@ -24,45 +24,45 @@ export interface OwnEndpointsOptions {
 
 export interface OwnEndpoints {
   /** Maintains the addresses until the signal is aborted, then removes this server's own. */
-  keep(signal: AbortSignal): Promise<void>;
+  run(signal: AbortSignal): Promise<void>;
 }
 
 const everyMilliseconds = 10_000;
-const mostLeavingMilliseconds = 2000;
+const shutdownTimeoutMilliseconds = 2000;
 
 export function ownEndpoints(options: OwnEndpointsOptions): OwnEndpoints {
   const { server, clock, address, port, addresses } = options;
   // An address that is only meaningful on this host is not published.
-  const tellable = ordinaryIpErrors(address, "").length === 0;
-  const look = async (): Promise<void> => {
+  const publishable = ordinaryIpErrors(address, "").length === 0;
+  const reconcile = async (): Promise<void> => {
     await addresses.renew?.();
-    await writeDown(server, (present) => addresses.joined(present), port);
+    await writeEndpoints(server, (present) => addresses.whileRunning(present), port);
   };
-  const leave = async (): Promise<void> => {
-    await addresses.end?.();
-    if (addresses.left) await writeDown(server, addresses.left, port);
+  const removeOwn = async (): Promise<void> => {
+    await addresses.release?.();
+    if (addresses.afterShutdown) await writeEndpoints(server, addresses.afterShutdown, port);
   };
-  const tried = async (what: () => Promise<void>): Promise<void> => {
+  const logErrors = async (action: () => Promise<void>): Promise<void> => {
     try {
-      await what();
+      await action();
     } catch (error) {
-      server.onError("the addresses behind the server's own service could not be written down", {
+      server.onError("the endpoints of the server's own service could not be written", {
         error: (error as Error).message,
       });
     }
   };
   return {
-    keep: async (signal) => {
-      if (!tellable) return;
+    run: async (signal) => {
+      if (!publishable) return;
       while (!signal.aborted) {
-        await tried(look);
+        await logErrors(reconcile);
         await clock.sleep(everyMilliseconds, signal).catch(() => undefined);
       }
       // If the server stops because the store is unavailable, it does not wait for it: the lease expires by
       // itself.
-      const { promise: enough, resolve } = Promise.withResolvers<void>();
-      const cancel = clock.after(mostLeavingMilliseconds, resolve);
-      await Promise.race([tried(leave), enough]);
+      const { promise: timeout, resolve } = Promise.withResolvers<void>();
+      const cancel = clock.after(shutdownTimeoutMilliseconds, resolve);
+      await Promise.race([logErrors(removeOwn), timeout]);
       cancel();
     },
   };
@@ -72,20 +72,20 @@ export function ownEndpoints(options: OwnEndpointsOptions): OwnEndpoints {
  * Writes the addresses as Endpoints and as an EndpointSlice in the IP family of the first address.
  * `addresses` is called with the stored addresses on every attempt, so that concurrent additions are kept.
  */
-async function writeDown(
+async function writeEndpoints(
   server: ServerObjects,
-  addresses: OwnAddresses["joined"],
+  addresses: OwnAddresses["whileRunning"],
   port: number,
 ): Promise<void> {
   const { dialect } = server;
   const { resource } = server.resources.endpoints;
   const { labels } = dialect.names;
   const ports = [{ name: "https", port, protocol: "TCP" }];
-  await put(server, resource, { [labels.skipEndpointMirror]: "true" }, async (present) => {
+  await writeObject(server, resource, { [labels.skipEndpointMirror]: "true" }, async (present) => {
     const all = await addresses(addressesIn(present));
     return all.length === 0 ? {} : { subsets: [{ addresses: all.map((ip) => ({ ip })), ports }] };
   });
-  await put(
+  await writeObject(
     server,
     server.resources.endpointSlices.resource,
     { [labels.serviceName]: dialect.data.apiService },
@@ -112,7 +112,7 @@ function addressesIn(present: ApiObject | undefined): readonly string[] | undefi
 
 type Content = Readonly<Record<string, unknown>>;
 
-async function put(
+async function writeObject(
   server: ServerObjects,
   resource: Resource,
   labels: Readonly<Record<string, string>>,
@@ -131,13 +131,17 @@ async function put(
     cached = await resource.source.get(key, { at: "latest" });
     if (!cached) return;
   }
-  const shown = ({ apiVersion: _version, kind: _kind, metadata: _metadata, ...rest }: ApiObject): object =>
-    rest;
+  const withoutMetadata = ({
+    apiVersion: _version,
+    kind: _kind,
+    metadata: _metadata,
+    ...rest
+  }: ApiObject): object => rest;
   const present = resource.objectOf(cached);
   const labelled = Object.entries(labels).every(
     ([label, value]) => present.metadata.labels?.[label] === value,
   );
-  if (labelled && isDeepStrictEqual(shown(present), await contentOf(present))) return;
+  if (labelled && isDeepStrictEqual(withoutMetadata(present), await contentOf(present))) return;
   const transform = async (old: ApiObject | undefined): Promise<ApiObject> => {
     const { apiVersion, kind, metadata } = old!;
     return {

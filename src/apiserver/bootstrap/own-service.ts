@@ -35,7 +35,7 @@ export function ownService(server: ServerObjects, settings: OwnSettings, address
       await writeRanges();
     },
     failed: ({ message: error }) =>
-      server.onError("the server's own service could not be made; it is tried again", { error }),
+      server.onError("the server's own service could not be reconciled; retrying", { error }),
   });
 }
 

@@ -11,7 +11,7 @@ const turns = async (): Promise<void> => {
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
 };
 
-function kept(t: { after(run: () => void): void }, options: Partial<PostStartHookOptions> = {}) {
+function startHook(t: { after(run: () => void): void }, options: Partial<PostStartHookOptions> = {}) {
   const clock = virtualClock();
   const stop = new AbortController();
   t.after(() => stop.abort());
@@ -20,15 +20,15 @@ function kept(t: { after(run: () => void): void }, options: Partial<PostStartHoo
     prefix: "/things/",
     source: { watch: async (_query: unknown, watcher: FrameSink) => void watchers.push(watcher) },
   } as unknown as Resource;
-  const seen = { looks: 0, troubles: [] as string[], trouble: "" };
+  const seen = { runs: 0, errors: [] as string[], error: "" };
   const work = postStartHook({
     name: "x",
     everyMilliseconds: 60_000,
     reconcile: async () => {
-      seen.looks++;
-      if (seen.trouble) throw new Error(seen.trouble);
+      seen.runs++;
+      if (seen.error) throw new Error(seen.error);
     },
-    failed: ({ message }) => void seen.troubles.push(message),
+    failed: ({ message }) => void seen.errors.push(message),
     follows: [{ resource, key: "a" }],
     ...options,
   });
@@ -44,7 +44,7 @@ function kept(t: { after(run: () => void): void }, options: Partial<PostStartHoo
     seen,
     health,
     start: () => work.start(),
-    keep: () => void work.keep(clock, stop.signal),
+    keep: () => void work.run(clock, stop.signal),
     stop: () => stop.abort(),
     pass: async (milliseconds: number) => {
       await turns();
@@ -58,7 +58,7 @@ function kept(t: { after(run: () => void): void }, options: Partial<PostStartHoo
 }
 
 test("post-start hook: the check fails before the first success and after the hook has stopped", async (t) => {
-  const at = kept(t);
+  const at = startHook(t);
   assert.equal(at.health(), "not finished");
   await at.start();
   assert.equal(at.health(), "fine");
@@ -67,89 +67,89 @@ test("post-start hook: the check fails before the first success and after the ho
   assert.equal(at.health(), "fine");
   at.stop();
   await at.pass(1);
-  assert.equal(at.health(), "nobody does this any more");
+  assert.equal(at.health(), "no longer running");
 });
 
 test("post-start hook: a permanent error fails the start", async (t) => {
-  const at = kept(t);
-  at.seen.trouble = "no";
+  const at = startHook(t);
+  at.seen.error = "no";
   await assert.rejects(at.start(), /no/);
   assert.equal(at.health(), "not finished");
 });
 
 test("post-start hook: work done only once is retried until it succeeds", async (t) => {
-  let troubled = true;
-  let looks = 0;
+  let failing = true;
+  let runs = 0;
   const reconcile = async (): Promise<void> => {
-    looks++;
-    if (troubled) throw new StoreFull("/somewhere", "disk is full");
+    runs++;
+    if (failing) throw new StoreFull("/somewhere", "disk is full");
   };
-  const at = kept(t, { everyMilliseconds: undefined, reconcile });
+  const at = startHook(t, { everyMilliseconds: undefined, reconcile });
   await at.start();
   at.keep();
   await at.pass(10_000);
-  troubled = false;
+  failing = false;
   await at.pass(10_000);
   await at.pass(3_600_000);
-  assert.deepEqual([looks, at.health()], [3, "fine"]);
+  assert.deepEqual([runs, at.health()], [3, "fine"]);
 });
 
-const troubles: [name: string, error: Error, optional: boolean][] = [
+const storeErrors: [name: string, error: Error, optional: boolean][] = [
   ["full", new StoreFull("/somewhere", "disk is full"), false],
   ["full", new StoreFull("/somewhere", "disk is full"), true],
   ["unavailable", new GrpcError("UNAVAILABLE", "the connection was lost"), false],
 ];
-for (const [name, error, optional] of troubles) {
+for (const [name, error, optional] of storeErrors) {
   test(`post-start hook: a store that is ${name} does not prevent the start, and the work is retried ${optional ? "without delaying readiness" : "before the server is ready"}`, async (t) => {
-    let troubled = true;
+    let failing = true;
     const reconcile = async (): Promise<void> => {
-      if (troubled) throw error;
+      if (failing) throw error;
     };
-    const at = kept(t, { reconcile, optional });
+    const at = startHook(t, { reconcile, optional });
     await at.start();
-    assert.deepEqual([at.seen.troubles.length, at.health()], [1, optional ? "fine" : "not finished"]);
+    assert.deepEqual([at.seen.errors.length, at.health()], [1, optional ? "fine" : "not finished"]);
     at.keep();
-    troubled = false;
+    failing = false;
     await at.pass(optional ? 60_000 : 10_000);
-    assert.deepEqual([at.seen.troubles.length, at.health()], [1, "fine"]);
+    assert.deepEqual([at.seen.errors.length, at.health()], [1, "fine"]);
   });
 }
 
 test("post-start hook: it is repeated periodically, and sooner after a failure, which is reported", async (t) => {
-  const at = kept(t);
+  const at = startHook(t);
   await at.start();
   at.keep();
   await at.pass(59_999);
-  assert.equal(at.seen.looks, 1);
-  at.seen.trouble = "the store is full";
+  assert.equal(at.seen.runs, 1);
+  at.seen.error = "the store is full";
   await at.pass(1);
-  assert.deepEqual([at.seen.looks, at.seen.troubles, at.health()], [2, ["the store is full"], "fine"]);
-  at.seen.trouble = "";
+  assert.deepEqual([at.seen.runs, at.seen.errors, at.health()], [2, ["the store is full"], "fine"]);
+  at.seen.error = "";
   await at.pass(10_000);
-  assert.deepEqual([at.seen.looks, at.seen.troubles.length], [3, 1]);
+  assert.deepEqual([at.seen.runs, at.seen.errors.length], [3, 1]);
 });
 
 test("post-start hook: a change of the watched object triggers it at once, also after the watch is restarted", async (t) => {
-  const at = kept(t);
+  const at = startHook(t);
   await at.start();
   at.keep();
   await at.pass(1);
   at.change("b");
   await at.pass(1);
-  assert.equal(at.seen.looks, 1);
+  assert.equal(at.seen.runs, 1);
   at.change("a");
   await at.pass(1);
-  assert.equal(at.seen.looks, 2);
+  assert.equal(at.seen.runs, 2);
   at.endWatch();
   await at.pass(1);
-  assert.deepEqual([at.seen.looks, at.watches()], [3, 2]);
+  assert.deepEqual([at.seen.runs, at.watches()], [3, 2]);
   at.change("a");
   await at.pass(1);
-  assert.equal(at.seen.looks, 4);
+  assert.equal(at.seen.runs, 4);
 });
 
 test("post-start hook: two writers that undo each other's changes are rate limited", async (t) => {
-  const at = kept(t);
+  const at = startHook(t);
   await at.start();
   at.keep();
   await at.pass(1);
@@ -157,20 +157,20 @@ test("post-start hook: two writers that undo each other's changes are rate limit
     at.change("a");
     await turns();
   }
-  assert.equal(at.seen.looks, 51);
+  assert.equal(at.seen.runs, 51);
   await at.pass(1200);
-  assert.equal(at.seen.looks, 52);
+  assert.equal(at.seen.runs, 52);
   at.change("a");
   await at.pass(1199);
-  assert.equal(at.seen.looks, 52);
+  assert.equal(at.seen.runs, 52);
   await at.pass(1);
-  assert.equal(at.seen.looks, 53);
+  assert.equal(at.seen.runs, 53);
 });
 
 test("post-start hook: work done only once is not repeated", async (t) => {
-  const at = kept(t, { everyMilliseconds: undefined });
+  const at = startHook(t, { everyMilliseconds: undefined });
   await at.start();
   at.keep();
   await at.pass(3_600_000);
-  assert.deepEqual([at.seen.looks, at.health()], [1, "fine"]);
+  assert.deepEqual([at.seen.runs, at.health()], [1, "fine"]);
 });

@@ -33,7 +33,7 @@ export interface PostStartHook {
   /** Runs the first reconciliation. */
   start(measured?: MeasuredWork): Promise<void>;
   /** Runs all later reconciliations until the signal is aborted. */
-  keep(clock: Clock, signal: AbortSignal, measured?: MeasuredWork): Promise<void>;
+  run(clock: Clock, signal: AbortSignal, measured?: MeasuredWork): Promise<void>;
 }
 
 const unmeasured: MeasuredWork = (_name, run) => run();
@@ -42,17 +42,17 @@ const retryMilliseconds = 10_000;
  * Triggered reconciliations per interval. Bounds the rate of two writers that keep undoing each other's
  * changes.
  */
-const mostCallsPerTurn = 50;
+const maxTriggersPerInterval = 50;
 
 /** A token bucket with a capacity of `most`, refilled by one token per interval. Returns how long to wait. */
-function limit(most: number, everyMilliseconds: number): (now: number) => number {
-  let left = most;
-  let seen = Number.NaN;
+function rateLimit(capacity: number, everyMilliseconds: number): (now: number) => number {
+  let tokens = capacity;
+  let lastCall = Number.NaN;
   return (now) => {
-    left = Math.min(most, left + (seen < now ? (now - seen) / everyMilliseconds : 0));
-    seen = now;
-    const wait = left >= 1 ? 0 : (1 - left) * everyMilliseconds;
-    left--;
+    tokens = Math.min(capacity, tokens + (lastCall < now ? (now - lastCall) / everyMilliseconds : 0));
+    lastCall = now;
+    const wait = tokens >= 1 ? 0 : (1 - tokens) * everyMilliseconds;
+    tokens--;
     return wait;
   };
 }
@@ -67,17 +67,17 @@ export function postStartHook({
 }: PostStartHookOptions): PostStartHook {
   const workName = name.replace(/^poststarthook\//, "");
   let state: "not yet" | "done" | "over" = "not yet";
-  const waitOf = limit(mostCallsPerTurn, (everyMilliseconds ?? 0) / mostCallsPerTurn);
-  const usual = everyMilliseconds ?? Infinity;
-  const soon = Math.min(retryMilliseconds, usual);
-  let called = false;
+  const triggerDelay = rateLimit(maxTriggersPerInterval, (everyMilliseconds ?? 0) / maxTriggersPerInterval);
+  const interval = everyMilliseconds ?? Infinity;
+  const retryInterval = Math.min(retryMilliseconds, interval);
+  let triggered = false;
   let wake = (): void => undefined;
-  const call = (): void => {
-    called = true;
+  const trigger = (): void => {
+    triggered = true;
     wake();
   };
-  const rest = async (milliseconds: number, clock: Clock, signal: AbortSignal): Promise<void> => {
-    if (called || signal.aborted) return;
+  const waitForTrigger = async (milliseconds: number, clock: Clock, signal: AbortSignal): Promise<void> => {
+    if (triggered || signal.aborted) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     wake = resolve;
     signal.addEventListener("abort", wake, { once: true });
@@ -90,8 +90,7 @@ export function postStartHook({
     check: {
       name,
       check: () => {
-        if (state !== "done")
-          throw new Error(state === "not yet" ? "not finished" : "nobody does this any more");
+        if (state !== "done") throw new Error(state === "not yet" ? "not finished" : "no longer running");
       },
     },
     start: async (measured = unmeasured) => {
@@ -106,25 +105,25 @@ export function postStartHook({
         if (optional) state = "done";
       }
     },
-    keep: async (clock, signal, measured = unmeasured) => {
+    run: async (clock, signal, measured = unmeasured) => {
       if (everyMilliseconds === undefined && state === "done") return;
-      for (const each of follows) void follow(each, clock, signal, call);
+      for (const each of follows) void watchResource(each, clock, signal, trigger);
       try {
-        for (let milliseconds = state === "done" ? usual : soon; ;) {
-          await rest(milliseconds, clock, signal);
+        for (let milliseconds = state === "done" ? interval : retryInterval; ;) {
+          await waitForTrigger(milliseconds, clock, signal);
           if (signal.aborted) return;
-          const wait = called ? waitOf(clock.now()) : 0;
+          const wait = triggered ? triggerDelay(clock.now()) : 0;
           if (wait > 0) await clock.sleep(wait, signal).catch(() => undefined);
           if (signal.aborted) return;
-          called = false;
-          milliseconds = usual;
+          triggered = false;
+          milliseconds = interval;
           try {
             await measured(workName, reconcile);
             state = "done";
             if (everyMilliseconds === undefined) return;
           } catch (error) {
             if (!signal.aborted) failed?.(error as Error);
-            milliseconds = soon;
+            milliseconds = retryInterval;
           }
         }
       } finally {
@@ -134,21 +133,21 @@ export function postStartHook({
   };
 }
 
-async function follow(
+async function watchResource(
   { resource, key }: WatchedResource,
   clock: Clock,
   signal: AbortSignal,
-  call: () => void,
+  trigger: () => void,
 ): Promise<void> {
   const concerns = ({ item }: { readonly item: CachedObject }): boolean =>
     key === undefined || item.key === resource.prefix + key;
   while (!signal.aborted) {
-    const over = Promise.withResolvers<void>();
-    const ended = (): void => over.resolve();
+    const stopped = Promise.withResolvers<void>();
+    const ended = (): void => stopped.resolve();
     signal.addEventListener("abort", ended, { once: true });
     const watcher = {
       deliver: (frames: readonly { readonly item: CachedObject }[]) => {
-        if (frames.some(concerns)) call();
+        if (frames.some(concerns)) trigger();
       },
       ended,
     };
@@ -157,9 +156,9 @@ async function follow(
       watcher,
     );
     // prettier-ignore
-    await watching.then(() => over.promise, () => clock.sleep(1000, signal).catch(() => undefined));
+    await watching.then(() => stopped.promise, () => clock.sleep(1000, signal).catch(() => undefined));
     signal.removeEventListener("abort", ended);
     // Changes between two watches were missed.
-    call();
+    trigger();
   }
 }

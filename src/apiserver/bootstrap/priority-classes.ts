@@ -12,7 +12,7 @@ export const systemPriorities = (server: ServerObjects): PostStartHook =>
     name: "poststarthook/scheduling/bootstrap-system-priority-classes",
     reconcile: () => bootstrapPriorities(server),
     failed: ({ message: error }) =>
-      server.onError("priorities that every cluster has could not be created; it is tried again", {
+      server.onError("system priority classes could not be created; retrying", {
         error,
       }),
   });

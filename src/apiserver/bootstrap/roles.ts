@@ -13,7 +13,7 @@ export const systemRoles = (server: ServerObjects, enabled: (gate: string) => bo
     name: "poststarthook/rbac/bootstrap-roles",
     reconcile: () => bootstrapRoles(server, enabled),
     failed: ({ message: error }) =>
-      server.onError("roles that every cluster has could not be put right; it is tried again", {
+      server.onError("default roles could not be reconciled; retrying", {
         error,
       }),
   });
@@ -29,7 +29,9 @@ async function bootstrapRoles(server: ServerObjects, enabled: (gate: string) => 
   ];
   for (const [{ resource }, objects] of groups) {
     await Promise.all(
-      objects.map((object) => mend(server, resource, object as ApiObject & Record<string, unknown>)),
+      objects.map((object) =>
+        reconcileObject(server, resource, object as ApiObject & Record<string, unknown>),
+      ),
     );
   }
 }
@@ -37,19 +39,19 @@ async function bootstrapRoles(server: ServerObjects, enabled: (gate: string) => 
 // Public information was once part of the discovery role. If a cluster has restricted the binding of that
 // role, creating the binding of the newer role must not grant the access again: a missing binding inherits
 // the subjects of the old one.
-const [whole, part] = ["system:discovery", "system:public-info-viewer"];
+const [discoveryRole, publicInfoRole] = ["system:discovery", "system:public-info-viewer"];
 
 async function withInherited(
   server: ServerObjects,
   bindings: readonly ClusterRoleBinding[],
 ): Promise<readonly ClusterRoleBinding[]> {
   const { resource } = server.resources.clusterRoleBindings;
-  const stored = await resource.source.get(resource.keyOf("", whole), { at: "any" });
+  const stored = await resource.source.get(resource.keyOf("", discoveryRole), { at: "any" });
   if (!stored) return bindings;
   const { subjects, metadata } = resource.objectOf(stored) as unknown as ClusterRoleBinding;
   const { labels, annotations } = metadata;
   return bindings.map((expected) => {
-    if (expected.metadata.name !== part) return expected;
+    if (expected.metadata.name !== publicInfoRole) return expected;
     const { subjects: _own, ...rest } = expected;
     const inherited: ClusterRoleBinding = {
       ...rest,
@@ -61,7 +63,7 @@ async function withInherited(
   });
 }
 
-async function mend(
+async function reconcileObject(
   server: ServerObjects,
   resource: Resource,
   expected: ApiObject & Record<string, unknown>,

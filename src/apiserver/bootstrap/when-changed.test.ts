@@ -10,37 +10,37 @@ function counting(direct = false) {
 
 test("a reconciliation runs at first, and then whenever an object has changed", async () => {
   const { changes, watched } = counting();
-  let looks = 0;
-  const look = whenChanged(watched, async () => void looks++);
+  let runs = 0;
+  const look = whenChanged(watched, async () => void runs++);
   await look();
   await look();
-  assert.equal(looks, 1);
+  assert.equal(runs, 1);
   changes[1]!++;
   await look();
   await look();
-  assert.equal(looks, 2);
+  assert.equal(runs, 2);
 });
 
 test("changes during a reconciliation, or before a failed one, cause another", async () => {
   const { changes, watched } = counting();
-  const looks = [
+  const runs = [
     async () => void changes[0]!++,
     () => Promise.reject(new Error("the store is away")),
     () => Promise.resolve(),
   ];
-  const look = whenChanged(watched, () => looks.shift()!());
+  const look = whenChanged(watched, () => runs.shift()!());
   await look();
   await assert.rejects(look(), /away/);
   await look();
-  assert.equal(looks.length, 0);
+  assert.equal(runs.length, 0);
   await look();
 });
 
 test("without a cache every reconciliation runs", async () => {
   const { watched } = counting(true);
-  let looks = 0;
-  const look = whenChanged(watched, async () => void looks++);
+  let runs = 0;
+  const look = whenChanged(watched, async () => void runs++);
   await look();
   await look();
-  assert.equal(looks, 2);
+  assert.equal(runs, 2);
 });

@@ -4,15 +4,18 @@ import type { Resource } from "#registry";
 type Watched = { readonly resource: { readonly source: Pick<Resource["source"], "changeCount" | "direct"> } };
 
 /** Without a cache changes are not counted, and every reconciliation runs. */
-export function whenChanged(watched: readonly Watched[], look: () => Promise<void>): () => Promise<void> {
+export function whenChanged(
+  watched: readonly Watched[],
+  reconcile: () => Promise<void>,
+): () => Promise<void> {
   const sources = () => watched.map(({ resource }) => resource.source);
-  let seen: number | undefined;
+  let lastCount: number | undefined;
   return async () => {
     const changes = sources().reduce((sum, source) => sum + source.changeCount(), 0);
-    if (changes === seen && !sources().some(({ direct }) => direct)) return;
-    await look();
+    if (changes === lastCount && !sources().some(({ direct }) => direct)) return;
+    await reconcile();
     // The count from before: changes made during the reconciliation, including its own writes, trigger one
     // more.
-    seen = changes;
+    lastCount = changes;
   };
 }

@@ -41,7 +41,7 @@ async function listening(t: TestContext, server: Server, where: number | string 
 }
 
 /** A node agent or API server that replies with the name in the caller's certificate. */
-const telling = (answer?: (request: IncomingMessage, response: ServerResponse) => boolean): Server =>
+const identityServer = (answer?: (request: IncomingMessage, response: ServerResponse) => boolean): Server =>
   createServer(
     {
       cert: serving.certificate,
@@ -96,13 +96,13 @@ const trust: [name: string, flags: string[], status: number, text: RegExp][] = [
 ];
 for (const [name, flags, status, text] of trust)
   test(`connections to node agents: ${name}`, async (t) => {
-    const answer = await logOf(await listening(t, telling()), flags);
+    const answer = await logOf(await listening(t, identityServer()), flags);
     assert.equal(answer.status, status, answer.text);
     assert.match(answer.text, text);
   });
 
 test("an agent is reached at the first address of --nodeagent-preferred-address-types", async (t) => {
-  const port = await listening(t, telling());
+  const port = await listening(t, identityServer());
   const addresses = [
     { type: "InternalIP", address: "127.0.0.9" },
     { type: "ExternalIP", address: "127.0.0.1" },
@@ -122,9 +122,9 @@ test("a connection to a silent agent is aborted after --nodeagent-timeout", asyn
 let proxies = 0;
 
 /** Starts an egress proxy that rejects all connections; returns its flag and the first request line. */
-async function refusingProxy(t: TestContext): Promise<{ flag: string; asked: Promise<string> }> {
+async function refusingProxy(t: TestContext): Promise<{ flag: string; requestLine: Promise<string> }> {
   const [socket, config] = [file(`proxy${++proxies}.sock`), file(`egress${proxies}.json`)];
-  const { promise: asked, resolve } = Promise.withResolvers<string>();
+  const { promise: requestLine, resolve } = Promise.withResolvers<string>();
   const proxy = createPlain((connection) =>
     connection.once("data", (bytes) => {
       resolve(bytes.toString().split("\r\n")[0]!);
@@ -141,13 +141,13 @@ async function refusingProxy(t: TestContext): Promise<{ flag: string; asked: Pro
       egressSelections: [{ name: "cluster", connection }],
     }),
   );
-  return { flag: `--egress-selector-config-file=${config}`, asked };
+  return { flag: `--egress-selector-config-file=${config}`, requestLine };
 }
 
 test("nodes are reached through the proxy of --egress-selector-config-file", async (t) => {
-  const { flag, asked } = await refusingProxy(t);
+  const { flag, requestLine } = await refusingProxy(t);
   const answer = await logOf(4321, [flag]);
-  assert.equal(await asked, "CONNECT 127.0.0.1:4321 HTTP/1.1");
+  assert.equal(await requestLine, "CONNECT 127.0.0.1:4321 HTTP/1.1");
   assert.equal(answer.status, 500);
 });
 
@@ -156,10 +156,10 @@ for (const [flags, host] of [
   [["--enable-aggregator-routing"], "10.1.0.7:8443"],
 ] as const)
   test(`an aggregated server is reached at ${host} for ${flags[0] ?? "no flag"}`, async (t) => {
-    const { flag, asked } = await refusingProxy(t);
+    const { flag, requestLine } = await refusingProxy(t);
     const { must } = await serve({ flags: [flag, ...flags] });
     await register(must, { clusterIP: "10.0.0.77", ports: [{ name: "api", port: 443 }] });
-    assert.equal(await asked, `CONNECT ${host} HTTP/1.1`);
+    assert.equal(await requestLine, `CONNECT ${host} HTTP/1.1`);
   });
 
 const services = "/apis/apiregistration.orch.io/v1/apiservices";
@@ -183,7 +183,7 @@ async function register(must: Served["must"], service: object, port = 443): Prom
 
 /** Starts a server with an aggregated API server, and waits until that is available. */
 async function aggregated(t: TestContext, flags: readonly string[]): Promise<Served> {
-  const port = await listening(t, telling(discovery));
+  const port = await listening(t, identityServer(discovery));
   const served = await serve({ flags });
   const { must } = served;
   await register(must, { type: "ExternalName", externalName: "localhost", ports: [{ port }] }, port);

@@ -14,8 +14,8 @@ test("the log of a server at the highest verbosity contains no tokens or secrets
       let body = "";
       request.on("data", (chunk: Buffer) => (body += chunk.toString()));
       request.on("end", () => {
-        const { request: asked, apiVersion, kind } = JSON.parse(body) as Record<string, { uid: string }>;
-        response.end(JSON.stringify({ apiVersion, kind, response: { uid: asked!.uid, allowed: true } }));
+        const { request, apiVersion, kind } = JSON.parse(body) as Record<string, { uid: string }>;
+        response.end(JSON.stringify({ apiVersion, kind, response: { uid: request!.uid, allowed: true } }));
       });
     },
   });

@@ -99,8 +99,8 @@ test("--http2-max-streams-per-connection is announced to HTTP/2 clients", async 
   const port = await open(t, { ...given, securePort: 0 });
   const session = connect(port.url, { ca: port.certificate });
   t.after(() => session.destroy());
-  const [told] = (await once(session, "remoteSettings")) as [Settings];
-  assert.equal(told.maxConcurrentStreams, 7);
+  const [settingsFrame] = (await once(session, "remoteSettings")) as [Settings];
+  assert.equal(settingsFrame.maxConcurrentStreams, 7);
 });
 
 test("without files a self-signed pair for the public address is created, stored and reused", async (t) => {
@@ -264,15 +264,15 @@ test("--store-count-metric-poll-period enables counting of objects; 0 disables i
 test("metrics of the store are sampled at their intervals, and with zero never", async () => {
   const clock = virtualClock();
   const stop = new AbortController();
-  const looks = { count: 0, size: 0 };
+  const samples = { count: 0, size: 0 };
   const options = {
     clock,
     signal: stop.signal,
     counts: async function* () {
-      looks.count++;
+      samples.count++;
       yield ["pods", 3] as const;
     },
-    size: async () => ++looks.size,
+    size: async () => ++samples.size,
     endpoint: "embedded",
   };
   storeMetrics({
@@ -295,5 +295,5 @@ test("metrics of the store are sampled at their intervals, and with zero never",
   }
   await new Promise((resolve) => setImmediate(resolve));
   stop.abort();
-  assert.deepEqual(looks, { count: 3, size: 5 });
+  assert.deepEqual(samples, { count: 3, size: 5 });
 });

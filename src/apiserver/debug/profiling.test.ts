@@ -22,11 +22,11 @@ test("other paths are not handled", async () => {
 
 for (const seconds of ["0", "-1", "301", "x"]) {
   test(`a profile over ${seconds} seconds is refused`, async () => {
-    const asked = async () =>
+    const request = async () =>
       await profilingPaths({ clock: systemClock })(
         apiCall({ path: `/debug/pprof/profile?seconds=${seconds}` }),
       );
-    await assert.rejects(asked(), (error) => error instanceof ApiError && error.code === 400);
+    await assert.rejects(request(), (error) => error instanceof ApiError && error.code === 400);
   });
 }
 

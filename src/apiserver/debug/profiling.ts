@@ -23,7 +23,7 @@ const pages = {
   heapsnapshot: "everything in memory, as .heapsnapshot; the server stands still while it is taken",
   active: "what keeps the event loop alive, counted",
 } as const;
-const longestSeconds = 300;
+const maxSeconds = 300;
 
 export function profilingPaths(options: ProfilingOptions): PathHandler {
   let busy = false;
@@ -42,15 +42,15 @@ export function profilingPaths(options: ProfilingOptions): PathHandler {
       case "":
         return page("/debug/pprof/", pages);
       case "active":
-        return text(counted(process.getActiveResourcesInfo()));
+        return text(countByName(process.getActiveResourcesInfo()));
       case "symbol":
         return text("num_symbols: 1\n");
       case "profile":
-        return alone(() => processorProfile(recordingOf(call, 30, options.clock)));
+        return exclusive(() => processorProfile(recordingOf(call, 30, options.clock)));
       case "heap":
-        return alone(() => heapProfile(recordingOf(call, 5, options.clock), "inuse"));
+        return exclusive(() => heapProfile(recordingOf(call, 5, options.clock), "inuse"));
       case "allocs":
-        return alone(() => heapProfile(recordingOf(call, 5, options.clock), "alloc"));
+        return exclusive(() => heapProfile(recordingOf(call, 5, options.clock), "alloc"));
       case "block":
       case "mutex":
         return options.contention
@@ -61,13 +61,13 @@ export function profilingPaths(options: ProfilingOptions): PathHandler {
       case "trace":
         return unknownProfile("this runtime has nothing of the kind");
       case "heapsnapshot":
-        return alone(heapSnapshot);
+        return exclusive(heapSnapshot);
       default:
         return undefined;
     }
   };
 
-  async function alone(take: () => Promise<Reply>): Promise<Reply> {
+  async function exclusive(take: () => Promise<Reply>): Promise<Reply> {
     if (busy)
       throw new ApiError(409, "Conflict", "another profile is being taken; try again when it is done");
     busy = true;
@@ -86,8 +86,8 @@ const text = (body: string): Reply => ({
 });
 
 /** Returns an HTML index of the pages below a path. */
-function page(path: string, below: Readonly<Record<string, string>>): Reply {
-  const rows = Object.entries(below).map(([name, what]) => `<li><a href="${name}">${name}</a>: ${what}</li>`);
+function page(path: string, pages: Readonly<Record<string, string>>): Reply {
+  const rows = Object.entries(pages).map(([name, what]) => `<li><a href="${name}">${name}</a>: ${what}</li>`);
   const body = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${path}</title></head><body><h1>${path}</h1><ul>${rows.join("")}</ul></body></html>\n`;
   return {
     status: 200,
@@ -96,17 +96,17 @@ function page(path: string, below: Readonly<Record<string, string>>): Reply {
   };
 }
 
-function counted(names: readonly string[]): string {
+function countByName(names: readonly string[]): string {
   const counts = new Map<string, number>();
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
   return [...counts].map(([name, count]) => `${count}\t${name}\n`).join("");
 }
 
-function secondsOf(call: ApiCall, usual: number): number {
-  const asked = call.query.get("seconds");
-  const seconds = asked === undefined || asked === "" ? usual : Number(asked);
-  if (!(seconds > 0 && seconds <= longestSeconds))
-    throw badRequest(`seconds must be above 0 and at most ${longestSeconds}`);
+function secondsOf(call: ApiCall, defaultSeconds: number): number {
+  const requested = call.query.get("seconds");
+  const seconds = requested === undefined || requested === "" ? defaultSeconds : Number(requested);
+  if (!(seconds > 0 && seconds <= maxSeconds))
+    throw badRequest(`seconds must be above 0 and at most ${maxSeconds}`);
   return seconds;
 }
 
@@ -118,8 +118,8 @@ interface Recording {
   readonly devtools: boolean;
 }
 
-const recordingOf = (call: ApiCall, usualSeconds: number, clock: Clock): Recording => ({
-  seconds: secondsOf(call, usualSeconds),
+const recordingOf = (call: ApiCall, defaultSeconds: number, clock: Clock): Recording => ({
+  seconds: secondsOf(call, defaultSeconds),
   clock,
   signal: call.call.signal,
   devtools: call.query.get("format") === "devtools",
@@ -127,7 +127,7 @@ const recordingOf = (call: ApiCall, usualSeconds: number, clock: Clock): Recordi
 
 type Post = (method: string, parameters?: object) => Promise<unknown>;
 
-async function recorded<P>(
+async function record<P>(
   { seconds, clock, signal }: Recording,
   session: { start(post: Post): Promise<unknown>; stop(post: Post): Promise<{ readonly profile: P }> },
 ): Promise<P> {
@@ -150,7 +150,7 @@ const sampledEveryBytes = 65536;
 const nanoseconds = "nanoseconds";
 
 async function processorProfile(recording: Recording): Promise<Reply> {
-  const profile = await recorded<CpuProfile>(recording, {
+  const profile = await record<CpuProfile>(recording, {
     start: async (post) => {
       await post("Profiler.enable");
       await post("Profiler.setSamplingInterval", { interval: sampledEveryMicroseconds });
@@ -171,7 +171,7 @@ async function processorProfile(recording: Recording): Promise<Reply> {
 
 async function heapProfile(recording: Recording, which: "inuse" | "alloc"): Promise<Reply> {
   const collected = which === "alloc";
-  const profile = await recorded<HeapProfile>(recording, {
+  const profile = await record<HeapProfile>(recording, {
     start: (post) =>
       post("HeapProfiler.startSampling", {
         samplingInterval: sampledEveryBytes,

@@ -40,24 +40,24 @@ export function healthChecks(options: HealthOptions): HealthPaths {
   const { dialect, clock, log, lifecycle } = options;
   const store = dialect.wire.storeHealthCheck;
   const alias = dialect.wire.clientStoreHealthCheck;
-  const ask = shared(options.probe);
+  const probeStore = shareInFlight(options.probe);
   const caughtUp = (): void => failUnless(options.caughtUp(), "caches are not filled yet");
   const startUp = inOrder(
     [{ name: "poststarthook/generic-apiserver-start-informers", check: caughtUp }, ...options.startUp],
     dialect,
   );
   const graceUntil = clock.now() + options.liveGraceMilliseconds;
-  const always: HealthCheck[] = [
+  const baseChecks: HealthCheck[] = [
     { name: "ping", check: () => undefined },
     { name: "log", check: () => log.flush() },
     {
       name: store,
       alias,
-      check: () => within(ask(), options.healthTimeoutMilliseconds, clock),
+      check: () => within(probeStore(), options.healthTimeoutMilliseconds, clock),
     },
     ...(options.encryption ?? []),
   ];
-  const patient = startUp.map(({ name, check }) => ({
+  const livezStartUp = startUp.map(({ name, check }) => ({
     name,
     check: () => (clock.now() < graceUntil ? undefined : check()),
   }));
@@ -67,14 +67,14 @@ export function healthChecks(options: HealthOptions): HealthPaths {
         (setting) =>
           `[+]config-reload ok: the changed file of ${setting} is refused, the last good one serves`,
       ),
-    healthz: [...always, ...startUp],
-    livez: [...always, ...patient],
+    healthz: [...baseChecks, ...startUp],
+    livez: [...baseChecks, ...livezStartUp],
     readyz: [
-      ...always,
+      ...baseChecks,
       {
         name: `${store}-readiness`,
         alias: `${alias}-readiness`,
-        check: () => within(ask(), options.readyTimeoutMilliseconds, clock),
+        check: () => within(probeStore(), options.readyTimeoutMilliseconds, clock),
       },
       { name: "informer-sync", check: caughtUp },
       ...startUp,
@@ -88,11 +88,11 @@ function failUnless(holds: boolean, message: string): void {
 }
 
 /** Concurrent callers share one probe, so that a slow store does not get more load from health checks. */
-function shared(ask: () => Promise<unknown>): () => Promise<unknown> {
-  let asked: Promise<unknown> | undefined;
+function shareInFlight(probe: () => Promise<unknown>): () => Promise<unknown> {
+  let inFlight: Promise<unknown> | undefined;
   return () =>
-    (asked ??= ask().finally(() => {
-      asked = undefined;
+    (inFlight ??= probe().finally(() => {
+      inFlight = undefined;
     }));
 }
 

@@ -53,7 +53,7 @@ export function kitOf({ dialect, clock, connect, memory, caughtUp, fork }: KitPa
     },
     revision: async () => (await inMemory().status()).revision,
     snapshot: async () => {
-      const state = inMemory().fork({ clock: standing });
+      const state = inMemory().fork({ clock: frozenClock });
       const snapshot = { revision: (await state.status()).revision };
       states.set(snapshot, state);
       return snapshot;
@@ -69,7 +69,7 @@ export function kitOf({ dialect, clock, connect, memory, caughtUp, fork }: KitPa
 }
 
 /** A clock that stands still: nothing in a snapshot expires. */
-const standing: Clock = {
+const frozenClock: Clock = {
   now: () => 0,
   sleep: () => new Promise(() => undefined),
   after: () => () => undefined,

@@ -33,14 +33,14 @@ export function measuredAllocator<A extends ServiceAllocator>(
   return {
     ...allocator,
     allocate: (service, old, state, dryRun) => {
-      const had = new Set(old ? claimsOf(old.spec) : []);
-      const asked = new Set(claimsOf(service.spec));
+      const previous = new Set(old ? claimsOf(old.spec) : []);
+      const requested = new Set(claimsOf(service.spec));
       const errors = allocator.allocate(service, old, state, dryRun);
       if (dryRun) return errors;
-      if (errors.length > 0) for (const claim of asked) count(claim, "static", "errors");
+      if (errors.length > 0) for (const claim of requested) count(claim, "static", "errors");
       else
         for (const claim of claimsOf(service.spec))
-          if (!had.has(claim)) count(claim, asked.has(claim) ? "static" : "dynamic", "total");
+          if (!previous.has(claim)) count(claim, requested.has(claim) ? "static" : "dynamic", "total");
       return errors;
     },
     showUse: (services) => {

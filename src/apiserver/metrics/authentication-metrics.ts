@@ -2,7 +2,7 @@
 import type { Authenticator, MaybeIdentity, TokenObserver } from "#authn";
 import type { Metrics } from "#base";
 
-const doubling = (start: number, count: number): number[] =>
+const exponentialBuckets = (start: number, count: number): number[] =>
   Array.from({ length: count }, (_, power) => Number((start * 2 ** power).toPrecision(12)));
 
 /** Wraps the authenticator and counts and times every attempt. */
@@ -18,7 +18,7 @@ export function measuredAuthenticator(authenticator: Authenticator, metrics: Met
     help: "Seconds that authentication took.",
     stability: "ALPHA",
     labels: ["result"],
-    buckets: doubling(0.001, 15),
+    buckets: exponentialBuckets(0.001, 15),
   });
   const results = (["success", "failure", "error"] as const).map((result) => {
     const [attempt, seconds] = [attempts.with(result), duration.with(result)];
@@ -27,7 +27,7 @@ export function measuredAuthenticator(authenticator: Authenticator, metrics: Met
       seconds.observe((performance.now() - began) / 1000);
     };
   });
-  const [succeeded, failed, broke] = results as [Ended, Ended, Ended];
+  const [succeeded, failed, errored] = results as [Ended, Ended, Ended];
   const ended = (began: number, found: MaybeIdentity): MaybeIdentity => {
     (found ? succeeded : failed)(began);
     return found;
@@ -41,12 +41,12 @@ export function measuredAuthenticator(authenticator: Authenticator, metrics: Met
         return found.then(
           (identity) => ended(began, identity),
           (error: Error) => {
-            broke(began);
+            errored(began);
             throw error;
           },
         );
       } catch (error) {
-        broke(began);
+        errored(began);
         throw error;
       }
     },

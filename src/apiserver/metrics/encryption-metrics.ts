@@ -4,7 +4,7 @@ import type { Clock, Counter, Family, Histogram, Metrics } from "#base";
 import type { DataKeyObserver, KeyServiceObserver, TransformationObserver } from "#store";
 
 const stability = "ALPHA";
-const doubled = (first: number, count: number): number[] =>
+const exponentialBuckets = (first: number, count: number): number[] =>
   Array.from({ length: count }, (_, power) => Number((first * 2 ** power).toPrecision(12)));
 
 /** `marker` is the prefix of all encrypted values; labels include it. */
@@ -23,14 +23,14 @@ export function encryptionMetrics(
     help: "Seconds that encrypting or decrypting a value took.",
     stability,
     labels: ["transformation_type", "transformer_prefix"],
-    buckets: doubled(5e-6, 25),
+    buckets: exponentialBuckets(5e-6, 25),
   });
   const calls = metrics.histogram({
     name: "apiserver_envelope_encryption_kms_operations_latency_seconds",
     help: "Seconds that calls of key services took.",
     stability,
     labels: ["grpc_status_code", "method_name", "provider_name"],
-    buckets: doubled(1e-4, 20),
+    buckets: exponentialBuckets(1e-4, 20),
   });
   const keyLabels = ["key_id_hash", "provider_name", "transformation_type"];
   const uses = metrics.counter({
@@ -45,7 +45,7 @@ export function encryptionMetrics(
     stability,
     labels: keyLabels,
   });
-  const told = metrics.gauge({
+  const statusTimes = metrics.gauge({
     name: "apiserver_envelope_encryption_key_id_hash_status_last_timestamp_seconds",
     help: "When a key service last said that it uses a key.",
     stability,
@@ -57,8 +57,8 @@ export function encryptionMetrics(
     stability,
     labels: ["error", "provider_name"],
   });
-  const usedKeys = newest([uses, lastUses]);
-  const toldKeys = newest([told]);
+  const usedKeys = mostRecentlyUsed([uses, lastUses]);
+  const statusKeys = mostRecentlyUsed([statusTimes]);
   const now = (): number => clock.now() / 1000;
   let [hashed, hash] = ["", ""];
   const hashOf = (keyId: string): string => {
@@ -87,27 +87,29 @@ export function encryptionMetrics(
       lastUses.with(...labels).set(now());
     },
     keyReported: (provider, keyId, problem) => {
-      if (problem === undefined) told.with(...toldKeys.of(hashOf(keyId), provider)).set(now());
+      if (problem === undefined) statusTimes.with(...statusKeys.of(hashOf(keyId), provider)).set(now());
       else refused.with(problem, provider).add();
     },
   };
 }
 
-const mostKeys = 100;
+const maxKeys = 100;
 
 /**
  * Bounds the number of exported keys, since a key service may rotate keys indefinitely: the least recently
  * used series are removed.
  */
-function newest(families: readonly Family<unknown>[]): { of(...labels: string[]): readonly string[] } {
+function mostRecentlyUsed(families: readonly Family<unknown>[]): {
+  of(...labels: string[]): readonly string[];
+} {
   const kept = new Map<string, readonly string[]>();
   return {
     of: (...labels) => {
       const key = labels.join("\n");
-      if (!kept.delete(key) && kept.size >= mostKeys) {
-        const [oldest, forgotten] = kept.entries().next().value!;
+      if (!kept.delete(key) && kept.size >= maxKeys) {
+        const [oldest, evicted] = kept.entries().next().value!;
         kept.delete(oldest);
-        for (const family of families) family.remove(...forgotten);
+        for (const family of families) family.remove(...evicted);
       }
       kept.set(key, labels);
       return labels;
@@ -122,7 +124,7 @@ export function dataKeyMetrics(metrics: Metrics, clock: Clock): DataKeyObserver 
       name: "apiserver_storage_data_key_generation_duration_seconds",
       help: "Seconds that making a data key took.",
       stability,
-      buckets: doubled(5e-6, 14),
+      buckets: exponentialBuckets(5e-6, 14),
     })
     .with();
   const failures = metrics
@@ -151,7 +153,7 @@ export function dataKeyMetrics(metrics: Metrics, clock: Clock): DataKeyObserver 
     help: "Seconds between a value that was encrypted or decrypted and the one before.",
     stability,
     labels: ["transformation_type"],
-    buckets: doubled(60, 10),
+    buckets: exponentialBuckets(60, 10),
   });
   const lastArrivals = new Map<string, number>();
   return {

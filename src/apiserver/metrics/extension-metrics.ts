@@ -53,13 +53,13 @@ export function clientMetrics(metrics: Metrics): (exchange: WebhookExchange) => 
 export function certificateMetrics(
   metrics: Metrics,
   subsystem: "webhooks" | "kube_aggregator",
-  whom: string,
+  peers: string,
 ): (error: unknown) => void {
   const failures = (name: string, reason: string) =>
     metrics
       .counter({
         name: `apiserver_${subsystem}_x509_${name}`,
-        help: `Connections to ${whom} that failed because their certificate ${reason}.`,
+        help: `Connections to ${peers} that failed because their certificate ${reason}.`,
         labels: [],
         stability: "ALPHA",
       })

@@ -38,9 +38,9 @@ export function storeMeasuring(prefix: string, metrics: Metrics): (store: Store)
     update: seriesOf("update"),
     delete: seriesOf("delete"),
   };
-  const timed = <T>(operation: keyof typeof series, key: string, ask: () => Promise<T>): Promise<T> => {
+  const timed = <T>(operation: keyof typeof series, key: string, call: () => Promise<T>): Promise<T> => {
     const began = performance.now();
-    const answer = ask();
+    const answer = call();
     const observe = (): void => series[operation](key).observe((performance.now() - began) / 1000);
     answer.then(observe, observe);
     return answer;

@@ -12,16 +12,16 @@ export function podLogMetrics(metrics: Metrics): PodLogObserver {
       ...(deprecatedSince !== undefined && { deprecatedSince }),
     });
   // Release 1.27 renamed both metrics; the old names are exported as deprecated.
-  const twice = (name: string, help: string, ...labels: string[]) => {
+  const withDeprecatedName = (name: string, help: string, ...labels: string[]) => {
     const families = [counter(name, help, labels), counter(`pods_logs_${name}`, help, labels, "1.27.0")];
     return (...values: string[]): Counter[] => families.map((family) => family.with(...values));
   };
-  const usages = twice(
+  const usages = withDeprecatedName(
     "insecure_backend_total",
     "Requests for logs of pods, by whether the node agent's certificate was looked at.",
     "usage",
   );
-  const failures = twice(
+  const failures = withDeprecatedName(
     "backend_tls_failure_total",
     "Requests for logs of pods that failed because the node agent's certificate was not accepted.",
   )();

@@ -2,7 +2,7 @@
 import { type Metrics, processMetrics } from "#base";
 
 /** The event loop is sampled often while it is busy, and rarely when idle so as not to wake the machine. */
-const lookEveryMilliseconds = { busy: 50, idle: 1000 };
+const sampleIntervalMilliseconds = { busy: 50, idle: 1000 };
 const busyShare = 0.02;
 const delaySeconds = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
 
@@ -33,17 +33,17 @@ function eventLoopDelay(metrics: Metrics): () => void {
     .with();
   let before = performance.eventLoopUtilization();
   let timer: NodeJS.Timeout;
-  const lookAfter = (milliseconds: number): void => {
+  const scheduleSample = (milliseconds: number): void => {
     const expected = performance.now() + milliseconds;
     timer = setTimeout(() => {
       delay.observe(Math.max(0, performance.now() - expected) / 1000);
       const now = performance.eventLoopUtilization();
       const { utilization } = performance.eventLoopUtilization(now, before);
       before = now;
-      lookAfter(lookEveryMilliseconds[utilization > busyShare ? "busy" : "idle"]);
+      scheduleSample(sampleIntervalMilliseconds[utilization > busyShare ? "busy" : "idle"]);
     }, milliseconds);
     timer.unref();
   };
-  lookAfter(lookEveryMilliseconds.busy);
+  scheduleSample(sampleIntervalMilliseconds.busy);
   return () => clearTimeout(timer);
 }

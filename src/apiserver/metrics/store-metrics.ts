@@ -32,10 +32,10 @@ export function storeMetrics(options: StoreMetricsOptions): void {
     });
   const total = size("apiserver_storage_db_total_size_in_bytes");
   const bytes = size("apiserver_storage_size_bytes");
-  every(options, countEveryMilliseconds, async () => {
+  runPeriodically(options, countEveryMilliseconds, async () => {
     for await (const [resource, count] of options.counts()) objects.with(resource).set(count);
   });
-  every(options, sizeEveryMilliseconds, async () => {
+  runPeriodically(options, sizeEveryMilliseconds, async () => {
     const used = await options.size();
     bytes.with(options.endpoint).set(used);
     total.with(options.endpoint).set(used);
@@ -56,20 +56,20 @@ export function leaseMetrics(metrics: Metrics): (keys: number) => void {
 }
 
 /** Runs a sample at once and then at the interval. If a sample fails the last value is kept. */
-function every(
+function runPeriodically(
   { clock, signal }: StoreMetricsOptions,
   milliseconds: number,
-  look: () => Promise<void>,
+  sample: () => Promise<void>,
 ): void {
   if (milliseconds <= 0) return;
   let cancel = (): void => undefined;
-  const again = (): void => {
-    void look()
+  const run = (): void => {
+    void sample()
       .catch(() => undefined)
       .then(() => {
-        if (!signal.aborted) cancel = clock.after(milliseconds, again);
+        if (!signal.aborted) cancel = clock.after(milliseconds, run);
       });
   };
   signal.addEventListener("abort", () => cancel(), { once: true });
-  again();
+  run();
 }

@@ -197,8 +197,8 @@ export const authenticationSection = () =>
  * The bounds of --service-account-max-token-expiration: one hour, and the longest duration a token can
  * express.
  */
-const shortest = 3_600_000;
-const longest = 2 ** 32 * 1000;
+const minExpirationMilliseconds = 3_600_000;
+const maxExpirationMilliseconds = 2 ** 32 * 1000;
 
 export const serviceAccountSection = () =>
   section("Service account tokens", [
@@ -245,7 +245,9 @@ export const serviceAccountSection = () =>
       type: duration,
       default: 0,
       check: (value) =>
-        value !== 0 && (value < shortest || value > longest) ? "must be from 1h to 2^32 seconds" : undefined,
+        value !== 0 && (value < minExpirationMilliseconds || value > maxExpirationMilliseconds)
+          ? "must be from 1h to 2^32 seconds"
+          : undefined,
       doc: "Longest validity of an issued token; a longer one asked for is shortened to it.",
     }),
     option({

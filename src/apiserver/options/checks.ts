@@ -25,14 +25,14 @@ const startCheck = (name: string, run: Check<ApiserverSettings>["run"]): Check<A
   startOnly: true,
 });
 
-const together = (certificate: Name, key: Name): Check<ApiserverSettings> =>
-  check(`${certificate} and ${key} come together`, (settings, blame) => {
+const requirePair = (certificate: Name, key: Name): Check<ApiserverSettings> =>
+  check(`${certificate} and ${key} are set together`, (settings, blame) => {
     if ((settings[certificate] === "") !== (settings[key] === ""))
       blame([certificate, key], "a certificate and its key must be given together");
   });
 
 /** Largest supported number of host bits in a service range, since allocations are kept in memory. */
-const widestRangeBits = 20;
+const maxRangeBits = 20;
 
 const oidcFlags = [
   "oidcIssuerUrl",
@@ -54,7 +54,7 @@ const authorizerFlags = [
 ] as const;
 
 /** Reports whether the file configures anonymous requests. Unusable files are reported by another check. */
-function saysAnonymous(path: string, dialect: Dialect): boolean {
+function configuresAnonymous(path: string, dialect: Dialect): boolean {
   try {
     return parseAuthenticationConfig(readFileSync(path, "utf8"), path, dialect).anonymous !== undefined;
   } catch {
@@ -88,33 +88,36 @@ export const tokenKeyChecks: readonly Check<ApiserverSettings>[] = [
 
 export const apiserverChecks: readonly Check<ApiserverSettings>[] = [
   ...tokenKeyChecks,
-  together("tlsCertFile", "tlsPrivateKeyFile"),
-  together("storeCertfile", "storeKeyfile"),
-  together("proxyClientCertFile", "proxyClientKeyFile"),
-  together("nodeagentClientCertificate", "nodeagentClientKey"),
+  requirePair("tlsCertFile", "tlsPrivateKeyFile"),
+  requirePair("storeCertfile", "storeKeyfile"),
+  requirePair("proxyClientCertFile", "proxyClientKeyFile"),
+  requirePair("nodeagentClientCertificate", "nodeagentClientKey"),
 
-  check("a store is all in memory or not at all", ({ storeServers: servers, storageBackend }, blame) => {
-    if (servers.length > 1 && servers.includes("memory://"))
-      blame(["storeServers"], "memory:// cannot be mixed with other servers");
-    if (storageBackend !== "" && (servers.length === 0 || servers.includes("memory://")))
-      blame(
-        ["storageBackend", "storeServers"],
-        `the backend ${storageBackend} needs the addresses of its servers`,
-      );
-  }),
-  startCheck("where objects are kept is said", ({ storeServers: servers }, blame, { isSet }) => {
+  check(
+    "memory and remote store servers are not mixed",
+    ({ storeServers: servers, storageBackend }, blame) => {
+      if (servers.length > 1 && servers.includes("memory://"))
+        blame(["storeServers"], "memory:// cannot be mixed with other servers");
+      if (storageBackend !== "" && (servers.length === 0 || servers.includes("memory://")))
+        blame(
+          ["storageBackend", "storeServers"],
+          `the backend ${storageBackend} needs the addresses of its servers`,
+        );
+    },
+  ),
+  startCheck("a store is configured", ({ storeServers: servers }, blame, { isSet }) => {
     if (servers.length === 0 && !isSet("dataDir"))
       blame(
         ["storeServers", "dataDir"],
         "say where objects are kept: the addresses of etcd servers (--store-servers in either dialect), or a directory for the embedded store",
       );
   }),
-  check("issuers are told apart", ({ serviceAccountIssuer: issuers }, blame) => {
+  check("issuers are distinct", ({ serviceAccountIssuer: issuers }, blame) => {
     if (new Set(issuers).size < issuers.length)
       blame(["serviceAccountIssuer"], "each issuer may be given once");
   }),
   check(
-    "a key set's address needs an issuer with an address",
+    "a JWKS URI requires an https issuer",
     ({ serviceAccountJwksUri: uri, serviceAccountIssuer: issuers }, blame) => {
       if (uri !== "" && !issuers[0]?.startsWith("https://"))
         blame(
@@ -124,18 +127,21 @@ export const apiserverChecks: readonly Check<ApiserverSettings>[] = [
     },
   ),
   check(
-    "an identity provider has an issuer and a client",
+    "an OIDC issuer and its client ID are set together",
     ({ oidcIssuerUrl: issuer, oidcClientId: client }, blame) => {
       if ((issuer === "") !== (client === ""))
         blame(["oidcIssuerUrl", "oidcClientId"], "must be given together");
     },
   ),
 
-  check("an identity token names its user", ({ oidcIssuerUrl: issuer, oidcUsernameClaim: claim }, blame) => {
-    if (issuer !== "" && claim === "") blame(["oidcUsernameClaim"], "must name a claim");
-  }),
+  check(
+    "the OIDC username claim is not empty",
+    ({ oidcIssuerUrl: issuer, oidcUsernameClaim: claim }, blame) => {
+      if (issuer !== "" && claim === "") blame(["oidcUsernameClaim"], "must name a claim");
+    },
+  ),
 
-  check("issuers come from flags or from a file", (settings, blame, { isSet }) => {
+  check("OIDC issuers are configured by flags or by a file", (settings, blame, { isSet }) => {
     const flags = oidcFlags.filter(isSet);
     if (settings.authenticationConfig !== "" && flags.length > 0)
       blame(
@@ -143,15 +149,15 @@ export const apiserverChecks: readonly Check<ApiserverSettings>[] = [
         "authentication-config file and oidc-* flags are mutually exclusive",
       );
   }),
-  check("who may come without a credential is said once", (settings, blame, { isSet, dialect }) => {
+  check("anonymous requests are configured in one place", (settings, blame, { isSet, dialect }) => {
     const { authenticationConfig: path } = settings;
-    if (path !== "" && isSet("anonymousAuth") && saysAnonymous(path, dialect))
+    if (path !== "" && isSet("anonymousAuth") && configuresAnonymous(path, dialect))
       blame(
         ["anonymousAuth", "authenticationConfig"],
         "the flag cannot be set when the field anonymous is configured in the file",
       );
   }),
-  check("authorizers come from flags or from a file", (settings, blame, { isSet }) => {
+  check("authorizers are configured by flags or by a file", (settings, blame, { isSet }) => {
     const flags = authorizerFlags.filter(isSet);
     if (settings.authorizationConfig !== "" && flags.length > 0)
       blame(
@@ -159,7 +165,7 @@ export const apiserverChecks: readonly Check<ApiserverSettings>[] = [
         "can not be specified when --authorization-mode or --authorization-webhook-* flags are defined",
       );
   }),
-  check("each authorization mode has its file, each file its mode", (settings, blame) => {
+  check("authorization modes and their files are set together", (settings, blame) => {
     if (settings.authorizationConfig !== "") return;
     const pairs = [
       ["ABAC", "authorizationPolicyFile"],
@@ -172,7 +178,7 @@ export const apiserverChecks: readonly Check<ApiserverSettings>[] = [
         blame([file, "authorizationMode"], `is of use only with mode ${mode}`);
     }
   }),
-  check("the plug-ins are named in one way", ({ admissionControl }, blame, { isSet }) => {
+  check("admission plug-ins are configured in one way", ({ admissionControl }, blame, { isSet }) => {
     const others = (["enableAdmissionPlugins", "disableAdmissionPlugins"] as const).filter(isSet);
     if (isSet("admissionControl") && others.length > 0)
       blame(
@@ -198,7 +204,7 @@ export const apiserverChecks: readonly Check<ApiserverSettings>[] = [
         "SecurityContextDeny needs the feature gate of the same name",
       );
   }),
-  check("automatic reload has a file to reload", (settings, blame) => {
+  check("automatic reload requires an encryption configuration file", (settings, blame) => {
     if (settings.encryptionProviderConfigAutomaticReload && settings.encryptionProviderConfig === "")
       blame(
         ["encryptionProviderConfigAutomaticReload", "encryptionProviderConfig"],
@@ -206,30 +212,27 @@ export const apiserverChecks: readonly Check<ApiserverSettings>[] = [
       );
   }),
 
+  check("service ranges are one range, or two of different families", ({ serviceClusterIpRange }, blame) => {
+    const ranges = serviceClusterIpRange.map(parseCidr);
+    if (ranges.length > 2) blame(["serviceClusterIpRange"], "at most two ranges may be given");
+    else if (ranges.length === 2 && ranges[0]!.family === ranges[1]!.family)
+      blame(["serviceClusterIpRange"], "two ranges must be of different IP families");
+    for (const { family, bits, address } of ranges) {
+      const width = family === 4 ? 32 : 128;
+      if (width - bits > maxRangeBits)
+        blame(
+          ["serviceClusterIpRange"],
+          `${address}/${bits} is too large; the range must be /${width - maxRangeBits} or smaller`,
+        );
+      if (width - bits < 3)
+        blame(
+          ["serviceClusterIpRange"],
+          `${address}/${bits} is too small; at least eight addresses are needed`,
+        );
+    }
+  }),
   check(
-    "service addresses are one range, or two of different families",
-    ({ serviceClusterIpRange }, blame) => {
-      const ranges = serviceClusterIpRange.map(parseCidr);
-      if (ranges.length > 2) blame(["serviceClusterIpRange"], "at most two ranges may be given");
-      else if (ranges.length === 2 && ranges[0]!.family === ranges[1]!.family)
-        blame(["serviceClusterIpRange"], "two ranges must be of different IP families");
-      for (const { family, bits, address } of ranges) {
-        const width = family === 4 ? 32 : 128;
-        if (width - bits > widestRangeBits)
-          blame(
-            ["serviceClusterIpRange"],
-            `${address}/${bits} is too large; the range must be /${width - widestRangeBits} or smaller`,
-          );
-        if (width - bits < 3)
-          blame(
-            ["serviceClusterIpRange"],
-            `${address}/${bits} is too small; at least eight addresses are needed`,
-          );
-      }
-    },
-  ),
-  check(
-    "the service's own port is a node port",
+    "the port of the server's own service is a node port",
     ({ orchServiceNodePort: port, serviceNodePortRange: { from, to } }, blame) => {
       if (port !== 0 && (port < from || port > to))
         blame(
@@ -238,10 +241,10 @@ export const apiserverChecks: readonly Check<ApiserverSettings>[] = [
         );
     },
   ),
-  check("built-in APIs are switched by names that exist", ({ runtimeConfig }, blame, { dialect }) => {
+  check("--runtime-config names existing APIs", ({ runtimeConfig }, blame, { dialect }) => {
     for (const problem of runtimeConfigProblems(runtimeConfig, dialect)) blame(["runtimeConfig"], problem);
   }),
-  check("priority and fairness has concurrency to share", (settings, blame, { enabled }) => {
+  check("priority and fairness has positive concurrency", (settings, blame, { enabled }) => {
     const fair = settings.enablePriorityAndFairness && enabled("APIPriorityAndFairness");
     if (fair && settings.maxRequestsInflight + settings.maxMutatingRequestsInflight <= 0)
       blame(
@@ -251,7 +254,7 @@ export const apiserverChecks: readonly Check<ApiserverSettings>[] = [
   }),
 
   ...(["Log", "Webhook"] as const).map((end) =>
-    check(`audit events can go to the ${end.toLowerCase()}`, (settings, blame) => {
+    check(`the audit ${end.toLowerCase()} settings are valid`, (settings, blame) => {
       if ((end === "Log" ? settings.auditLogPath : settings.auditWebhookConfigFile) === "") return;
       if (settings[`audit${end}Mode`] === "batch") {
         if (settings[`audit${end}BatchBufferSize`] <= 0)
@@ -277,14 +280,14 @@ export const apiserverChecks: readonly Check<ApiserverSettings>[] = [
     }),
   ),
 
-  check("anonymous requests are not for a server that allows everything", (settings, _blame, { warn }) => {
+  check("anonymous requests are not combined with AlwaysAllow", (settings, _blame, { warn }) => {
     const flags = settings.authorizationConfig === "" ? settings.authorizationMode : [];
     if (settings.anonymousAuth && !allowsAnonymous(settings.anonymousAuth, flags))
       warn(
         "--anonymous-auth cannot be combined with the authorization mode AlwaysAllow: requests without a credential are refused; choose another mode",
       );
   }),
-  check("what is on its way out is told", (settings, _blame, { warn }) => {
+  check("deprecated settings cause warnings", (settings, _blame, { warn }) => {
     if (settings.endpointReconcilerType === "master-count")
       warn("--endpoint-reconciler-type=master-count is deprecated; use lease");
     for (const warning of cipherSuiteWarnings(settings.tlsCipherSuites))

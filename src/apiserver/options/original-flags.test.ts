@@ -54,7 +54,7 @@ test("a required claim may contain commas", () => {
   assert.deepEqual(values.oidcRequiredClaim, { a: "b,c", d: "e" });
 });
 
-const unparsable: [flag: string, told: string][] = [
+const unparsable: [flag: string, message: string][] = [
   ["--event-ttl=x", 'invalid argument "x" for "--event-ttl" flag: time: invalid duration "x"'],
   [
     "--store_compaction-interval=x",
@@ -93,8 +93,8 @@ const unparsable: [flag: string, told: string][] = [
   ["--event-ttl", "flag needs an argument: --event-ttl"],
   ["---x", "bad flag syntax: ---x"],
 ];
-for (const [flag, told] of unparsable)
+for (const [flag, message] of unparsable)
   test(`${flag} is rejected with the error text of kube-apiserver`, () => {
     const { errors } = settle(apiserverOptions(dialects.kubernetes), [flag]);
-    assert.ok(errors.includes(told), errors.join("\n"));
+    assert.ok(errors.includes(message), errors.join("\n"));
   });

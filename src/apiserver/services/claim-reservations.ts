@@ -22,7 +22,7 @@ export interface Secured extends PendingReservations {
   readonly revision: Revision;
 }
 
-interface Remembered {
+interface MemoryReservation {
   readonly owner: string;
   /** Number of requests of the same owner that rely on the reservation. */
   holders: number;
@@ -32,29 +32,31 @@ interface Remembered {
 
 /** Reservations of a server with a private store. `known` returns the revision of the cached services. */
 export function reservationsInMemory(known: () => Revision): ClaimReservations {
-  const promises = new Map<string, Remembered>();
-  const forgetKept = (): void => {
-    for (const [claim, { written }] of promises)
-      if (written !== undefined && written <= known()) promises.delete(claim);
+  const reservations = new Map<string, MemoryReservation>();
+  const dropVisible = (): void => {
+    for (const [claim, { written }] of reservations)
+      if (written !== undefined && written <= known()) reservations.delete(claim);
   };
   const taken = (claim: string, owner: string): boolean => {
-    const promised = promises.get(claim);
-    return promised !== undefined && promised.owner !== owner && (promised.written ?? Infinity) > known();
+    const reservation = reservations.get(claim);
+    return (
+      reservation !== undefined && reservation.owner !== owner && (reservation.written ?? Infinity) > known()
+    );
   };
   return {
     taken,
     take: async (claims, owner) => {
-      forgetKept();
+      dropVisible();
       const lost = claims.find((claim) => taken(claim, owner));
       if (lost !== undefined) return { lost };
       for (const claim of claims)
-        promises.getOrInsertComputed(claim, () => ({ owner, holders: 0 })).holders++;
+        reservations.getOrInsertComputed(claim, () => ({ owner, holders: 0 })).holders++;
       const settle = (revision?: Revision): void => {
         for (const claim of claims) {
-          const promised = promises.get(claim);
-          if (promised?.owner !== owner) continue;
-          if (revision !== undefined) promised.written = revision;
-          else if (--promised.holders === 0) promises.delete(claim);
+          const reservation = reservations.get(claim);
+          if (reservation?.owner !== owner) continue;
+          if (revision !== undefined) reservation.written = revision;
+          else if (--reservation.holders === 0) reservations.delete(claim);
         }
       };
       return { revision: 0, consumes: [], settle };
@@ -63,20 +65,20 @@ export function reservationsInMemory(known: () => Revision): ClaimReservations {
 }
 
 /** Lifetime of a stored reservation; bounds how long a crashed or hanging server can block others. */
-const promiseSeconds = 30;
+const reservationSeconds = 30;
 
 /** Reservations of servers that share a store. */
 export function reservationsInStore(store: Store, prefix: string): ClaimReservations {
-  const release = (promised: readonly Reservation[]): void => {
+  const release = (reservations: readonly Reservation[]): void => {
     // A reservation that cannot be deleted expires by itself.
-    for (const { key, revision } of promised)
+    for (const { key, revision } of reservations)
       store.write({ key, value: null, expect: revision }).catch(() => undefined);
   };
   return {
     taken: () => false,
     take: async (claims, owner) => {
       const consumes: Reservation[] = [];
-      const mine: Reservation[] = [];
+      const created: Reservation[] = [];
       try {
         // Reserve one by one in sorted order, so that of two competing requests one gets all claims.
         for (const claim of claims.toSorted()) {
@@ -85,22 +87,22 @@ export function reservationsInStore(store: Store, prefix: string): ClaimReservat
             key,
             value: Buffer.from(owner),
             expect: "absent",
-            ttlSeconds: promiseSeconds,
+            ttlSeconds: reservationSeconds,
           });
-          if (outcome.done) mine.push({ key, revision: outcome.revision });
+          if (outcome.done) created.push({ key, revision: outcome.revision });
           // Concurrent requests for the same service share a reservation; only one of them can consume it.
           else if (outcome.current && Buffer.from(outcome.current.value).toString() !== owner) {
-            release(mine);
+            release(created);
             return { lost: claim };
           }
           consumes.push({ key, revision: outcome.done ? outcome.revision : outcome.current!.revision });
         }
       } catch (error) {
-        release(mine);
+        release(created);
         throw error;
       }
       const settle = (revision?: Revision): void => {
-        if (revision === undefined) release(mine);
+        if (revision === undefined) release(created);
       };
       return { revision: Math.max(...consumes.map((each) => each.revision)), consumes, settle };
     },

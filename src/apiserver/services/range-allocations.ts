@@ -29,24 +29,24 @@ interface Allocated {
 }
 
 /** Maximum size of kube-apiserver's bitmaps; addresses behind it are never allocated there. */
-const mostPositions = 65_536;
+const maxPositions = 65_536;
 
 /** Returns a function that writes the current allocations, unless the store already has them. */
 export function rangeAllocations(options: RangeAllocationsOptions): () => Promise<void> {
   const { services, storePrefix } = options;
-  const kept: readonly Allocated[] = [
-    ...options.ranges.map((text, at) => ofAddresses(addressRange(text), at)),
-    ofPorts(options.ports),
+  const allocations: readonly Allocated[] = [
+    ...options.ranges.map((text, at) => addressAllocations(addressRange(text), at)),
+    portAllocations(options.ports),
   ];
-  let seen: number | undefined;
+  let lastChange: number | undefined;
   return async () => {
     const change = services.source.lastChange();
-    if (change === seen) return;
+    if (change === lastChange) return;
     const claims = services.source
       .listCached("")
       .flatMap((cached) => claimsOf((services.objectOf(cached) as unknown as Service).spec));
     await Promise.all(
-      kept.map(async ({ name, range, positionOf }) => {
+      allocations.map(async ({ name, range, positionOf }) => {
         const key = `${storePrefix}/ranges/${name}`;
         const data = bitsOf(claims.map(positionOf).filter((position) => position !== undefined));
         const value = encoded({ range, data }, options);
@@ -55,22 +55,22 @@ export function rangeAllocations(options: RangeAllocationsOptions): () => Promis
         await services.store.write({ key, value, expect: "any" });
       }),
     );
-    seen = change;
+    lastChange = change;
   };
 }
 
-function ofAddresses(range: AddressRange, at: number): Allocated {
+function addressAllocations(range: AddressRange, at: number): Allocated {
   return {
     name: at === 0 ? "serviceips" : "secondaryserviceips",
     range: range.text,
     positionOf: (claim) => {
       const position = range.positionOf(claim);
-      return position === undefined || position > mostPositions ? undefined : position - 1;
+      return position === undefined || position > maxPositions ? undefined : position - 1;
     },
   };
 }
 
-function ofPorts({ from, to }: PortRange): Allocated {
+function portAllocations({ from, to }: PortRange): Allocated {
   const start = portClaim("");
   return {
     name: "servicenodeports",

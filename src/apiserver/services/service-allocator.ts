@@ -13,7 +13,7 @@ import {
   reservationsInMemory,
   reservationsInStore,
 } from "./claim-reservations.ts";
-import { type ServiceClaims, claimsOf, followClaims, isHeadless, portClaim } from "./service-claims.ts";
+import { type ServiceClaims, claimsOf, watchClaims, isHeadless, portClaim } from "./service-claims.ts";
 
 export interface AllocatorOptions {
   /** One address range, or two of different families; services that do not ask for a family get the first. */
@@ -44,11 +44,11 @@ export interface ClusterServiceAllocator extends ServiceAllocator {
   /** The cluster IP of the API server's own service: the first address of the first range. */
   readonly ownAddress: string;
   /** Connects the allocator to the services. Until then none are known. */
-  attach(place: AllocatorSources): void;
+  attach(sources: AllocatorSources): void;
 }
 
 /** Claims of this request that another writer has obtained in the meantime. */
-const lostClaims = slot<Set<string>>("lostClaims");
+const conflictingClaims = slot<Set<string>>("lostClaims");
 
 export const defaultRange = "10.0.0.0/24";
 
@@ -60,14 +60,14 @@ export function serviceAllocator({
 }: AllocatorOptions): ClusterServiceAllocator {
   const ranges = (given.length > 0 ? given : [defaultRange]).map(addressRange);
   const portCount = ports.to - ports.from + 1;
-  const portTexts: Ports = {
+  const portCandidates: Ports = {
     size: portCount,
-    kept: keepsStaticPorts ? keptPorts(portCount) : 0,
+    staticCount: keepsStaticPorts ? staticPortBand(portCount) : 0,
     at: (position: number) => String(ports.from + position - 1),
   };
-  const rounds = goRound(random);
+  const nextFit = nextFitFrom(random);
   let claims: ServiceClaims = { taken: () => false };
-  let promises: ClaimReservations = reservationsInMemory(() => 0);
+  let reservations: ClaimReservations = reservationsInMemory(() => 0);
   let refresh: AllocatorSources["refresh"] = async () => undefined;
   let reached: AllocatorSources["reached"] = async () => undefined;
 
@@ -76,7 +76,7 @@ export function serviceAllocator({
    * written their service or given up, so the answer is certain once the cache has all services up to its
    * revision.
    */
-  const overtaken = async (
+  const findConflict = async (
     secured: Secured,
     wanted: readonly string[],
     owner: string,
@@ -100,34 +100,34 @@ export function serviceAllocator({
       const owner = keyOf(service);
       const isTaken = (claim: string): boolean =>
         claims.taken(claim, owner) ||
-        promises.taken(claim, owner) ||
-        state.get(lostClaims)?.has(claim) === true;
-      const share = dryRun ? dryShare(isTaken) : shareOf(isTaken, rounds);
+        reservations.taken(claim, owner) ||
+        state.get(conflictingClaims)?.has(claim) === true;
+      const allocation = dryRun ? dryRunAllocation(isTaken) : requestAllocation(isTaken, nextFit);
       // The first failed allocation ends the attempt, as in kube-apiserver.
-      const addresses = addressesFor(service.spec, old?.spec, ranges, share);
+      const addresses = addressesFor(service.spec, old?.spec, ranges, allocation);
       if (addresses.length > 0) return addresses;
-      const nodePorts = nodePortsFor(service.spec, old?.spec, portTexts, ports, share);
+      const nodePorts = nodePortsFor(service.spec, old?.spec, portCandidates, ports, allocation);
       if (nodePorts.length > 0) return nodePorts;
-      return healthPortFor(service.spec, old?.spec, portTexts, ports, share);
+      return healthPortFor(service.spec, old?.spec, portCandidates, ports, allocation);
     },
     secure: async (service, old, state) => {
       const owner = keyOf(service);
       const had = new Set(old ? claimsOf(old.spec) : []);
       const wanted = [...new Set(claimsOf(service.spec))].filter((claim) => !had.has(claim));
       if (wanted.length === 0) return "nothing to secure";
-      const taken = await promises.take(wanted, owner);
-      const lost = "lost" in taken ? taken.lost : await overtaken(taken, wanted, owner);
+      const taken = await reservations.take(wanted, owner);
+      const lost = "lost" in taken ? taken.lost : await findConflict(taken, wanted, owner);
       if (lost === undefined) return taken as Secured;
-      state.set(lostClaims, new Set(state.get(lostClaims)).add(lost));
+      state.set(conflictingClaims, new Set(state.get(conflictingClaims)).add(lost));
       return "lost";
     },
     refresh: () => refresh(),
-    attach: (place) => {
-      const { services, signal, shared } = place;
-      refresh = place.refresh;
-      claims = followClaims(services, signal);
-      reached = place.reached;
-      promises = shared
+    attach: (sources) => {
+      const { services, signal, shared } = sources;
+      refresh = sources.refresh;
+      claims = watchClaims(services, signal);
+      reached = sources.reached;
+      reservations = shared
         ? reservationsInStore(shared.store, shared.prefix)
         : reservationsInMemory(() => services.source.revision());
     },
@@ -137,7 +137,7 @@ export function serviceAllocator({
 const keyOf = ({ metadata }: Service): string => `${metadata.namespace}/${metadata.name}`;
 
 /** The allocations of a single request. */
-interface Share {
+interface RequestAllocation {
   /** In a dry run addresses may be in use and ports may be of any range, as in kube-apiserver. */
   readonly dryRun: boolean;
   /** Returns false if another service holds the claim. */
@@ -150,7 +150,7 @@ interface Share {
 
 interface Ports extends Candidates {
   /** Size of the lower band, which is used for dynamic allocation only when the rest is full. */
-  readonly kept: number;
+  readonly staticCount: number;
 }
 
 interface Candidates {
@@ -163,29 +163,29 @@ interface Candidates {
  * Next-fit search: starts at a random position and continues behind the last allocation. Released values are
  * thus reused as late as possible, so that clients with an outdated address do not reach another service.
  */
-interface Rounds {
+interface NextFit {
   next(candidates: Candidates, from: number, count: number): number;
-  gave(candidates: Candidates, position: number): void;
+  allocated(candidates: Candidates, position: number): void;
 }
 
-function goRound(random: () => number): Rounds {
+function nextFitFrom(random: () => number): NextFit {
   const given = new WeakMap<Candidates, number>();
   return {
     next: (candidates, from, count) => {
       const last = given.get(candidates) ?? 0;
       return last < from || last >= from + count ? from + Math.floor(random() * count) : last + 1;
     },
-    gave: (candidates, position) => void given.set(candidates, position),
+    allocated: (candidates, position) => void given.set(candidates, position),
   };
 }
 
-type Take = Share["take"];
+type Take = RequestAllocation["take"];
 
 function takeOnce(isTaken: Take): Take {
-  const mine = new Set<string>();
+  const taken = new Set<string>();
   return (claim) => {
-    if (mine.has(claim) || isTaken(claim)) return false;
-    mine.add(claim);
+    if (taken.has(claim) || isTaken(claim)) return false;
+    taken.add(claim);
     return true;
   };
 }
@@ -194,47 +194,51 @@ function takeOnce(isTaken: Take): Take {
 const lastPortOfDryRuns = 32_768;
 
 /** Returns a share that allocates nothing: a dry run leaves the allocator unchanged, as in kube-apiserver. */
-function dryShare(isTaken: Take): Share {
+function dryRunAllocation(isTaken: Take): RequestAllocation {
   const take = takeOnce(isTaken);
   let last: number | undefined;
-  const note = (port: number): number => (last = Math.max(last ?? 0, port));
+  const advance = (port: number): number => (last = Math.max(last ?? 0, port));
   return {
     dryRun: true,
     take,
-    takePort: (port) => take(portClaim(port)) && note(port) > 0,
+    takePort: (port) => take(portClaim(port)) && advance(port) > 0,
     anyAddress: (range) => range.at(0),
-    anyPort: () => note((last ?? lastPortOfDryRuns) + 1),
+    anyPort: () => advance((last ?? lastPortOfDryRuns) + 1),
   };
 }
 
-function shareOf(isTaken: Take, rounds: Rounds): Share {
+function requestAllocation(isTaken: Take, nextFit: NextFit): RequestAllocation {
   const take = takeOnce(isTaken);
-  const among = (
+  const scan = (
     candidates: Candidates,
     from: number,
     count: number,
     claim: (text: string) => string,
   ): string | undefined => {
-    const start = rounds.next(candidates, from, count) - from;
+    const start = nextFit.next(candidates, from, count) - from;
     for (let step = 0; step < count; step++) {
       const position = from + ((start + step) % count);
       const text = candidates.at(position);
       if (!take(claim(text))) continue;
-      rounds.gave(candidates, position);
+      nextFit.allocated(candidates, position);
       return text;
     }
     return undefined;
   };
   /** Prefers candidates behind the first `keep`. */
-  const any = (candidates: Candidates, keep: number, claim: (text: string) => string): string | undefined =>
-    among(candidates, keep + 1, candidates.size - keep, claim) ?? among(candidates, 1, keep, claim);
+  const anyCandidate = (
+    candidates: Candidates,
+    skipped: number,
+    claim: (text: string) => string,
+  ): string | undefined =>
+    scan(candidates, skipped + 1, candidates.size - skipped, claim) ?? scan(candidates, 1, skipped, claim);
   return {
     dryRun: false,
     take,
     takePort: (port) => take(portClaim(port)),
-    anyAddress: (range) => any(range, keptAddresses(range.size), (text) => text),
+    anyAddress: (range) => anyCandidate(range, staticAddressBand(range.size), (text) => text),
     anyPort: (ports) => {
-      const port = any(ports, ports.kept, portClaim);
+      const port = anyCandidate(ports, ports.staticCount, portClaim);
       return port === undefined ? undefined : Number(port);
     },
   };
@@ -243,28 +247,28 @@ function shareOf(isTaken: Take, rounds: Rounds): Share {
 /**
  * Size of the lower address band, reserved for static assignment: a sixteenth of the range, within bounds.
  */
-const keptAddresses = (size: number): number =>
+const staticAddressBand = (size: number): number =>
   size < 32 ? 0 : Math.min(Math.max(16, Math.floor(size / 16)), 256);
 
 function addressesFor(
   spec: ServiceSpec,
   old: ServiceSpec | undefined,
   ranges: readonly AddressRange[],
-  share: Share,
+  allocation: RequestAllocation,
 ): FieldError[] {
   if (spec.type === "ExternalName" || isHeadless(spec)) return [];
   const had = old && old.type !== "ExternalName" ? old : undefined;
   if (had && isHeadless(had)) return [];
   const families = spec.ipFamilies ?? [];
-  const asked = spec.clusterIPs ?? [];
+  const requested = spec.clusterIPs ?? [];
   const addresses: string[] = [];
   for (const [position, family] of families.entries()) {
     const range = ranges.find((each) => each.family === family)!;
-    const wanted = asked[position];
+    const wanted = requested[position];
     const refused = (why: string): FieldError[] => [
       invalidValue(
         "spec.clusterIPs",
-        families.map((_, at) => asked[at] ?? ""),
+        families.map((_, at) => requested[at] ?? ""),
         `failed to allocate IP ${wanted}: ${why}`,
       ),
     ];
@@ -275,9 +279,9 @@ function addressesFor(
       return refused(
         `the provided IP (${wanted}) is not in the valid range. The range of valid IPs is ${range.text}`,
       );
-    if (wanted !== undefined && !kept && !share.take(canonicalAddress(wanted)) && !share.dryRun)
+    if (wanted !== undefined && !kept && !allocation.take(canonicalAddress(wanted)) && !allocation.dryRun)
       return refused("provided IP is already allocated");
-    const address = wanted ?? share.anyAddress(range);
+    const address = wanted ?? allocation.anyAddress(range);
     if (address === undefined) throw internal("failed to allocate a serviceIP: range is full");
     addresses.push(address);
   }
@@ -290,18 +294,23 @@ function addressesFor(
 /**
  * Size of the lower port band, reserved for static assignment: a thirty-second of the range, within bounds.
  */
-const keptPorts = (size: number): number =>
+const staticPortBand = (size: number): number =>
   size <= 16 ? 0 : Math.min(Math.max(16, Math.floor(size / 32)), 128);
 
-const anyPort = (texts: Ports, share: Share): number => {
-  const port = share.anyPort(texts);
+const anyPort = (texts: Ports, allocation: RequestAllocation): number => {
+  const port = allocation.anyPort(texts);
   if (port === undefined) throw internal("failed to allocate a nodePort: range is full");
   return port;
 };
 
 /** Takes a requested port; returns errors if it is invalid or already allocated. */
-function portErrors(port: number, { from, to }: PortRange, share: Share, field: string): FieldError[] {
-  if (!share.dryRun && (port < from || port > to))
+function portErrors(
+  port: number,
+  { from, to }: PortRange,
+  allocation: RequestAllocation,
+  field: string,
+): FieldError[] {
+  if (!allocation.dryRun && (port < from || port > to))
     return [
       invalidValue(
         field,
@@ -309,7 +318,7 @@ function portErrors(port: number, { from, to }: PortRange, share: Share, field: 
         `provided port is not in the valid range. The range of valid ports is ${from}-${to}`,
       ),
     ];
-  return share.takePort(port) ? [] : [invalidValue(field, port, "provided port is already allocated")];
+  return allocation.takePort(port) ? [] : [invalidValue(field, port, "provided port is already allocated")];
 }
 
 /** In a new service, ports with the same number and different protocols share a node port. */
@@ -318,7 +327,7 @@ function nodePortsFor(
   old: ServiceSpec | undefined,
   texts: Ports,
   range: PortRange,
-  share: Share,
+  allocation: RequestAllocation,
 ): FieldError[] {
   if (spec.type !== "NodePort" && spec.type !== "LoadBalancer") return [];
   const given = spec.type === "NodePort" || spec.allocateLoadBalancerNodePorts !== false;
@@ -337,11 +346,11 @@ function nodePortsFor(
     if (wanted && !known) {
       const errors = before.has(wanted)
         ? []
-        : portErrors(wanted, range, share, `spec.ports[${position}].nodePort`);
+        : portErrors(wanted, range, allocation, `spec.ports[${position}].nodePort`);
       if (errors.length > 0) return errors;
-      share.take(portClaim(wanted));
+      allocation.take(portClaim(wanted));
     }
-    port.nodePort = wanted ?? anyPort(texts, share);
+    port.nodePort = wanted ?? anyPort(texts, allocation);
     byPort.set(port.port, byPort.get(port.port) ?? port.nodePort);
     had.add(port.nodePort);
   }
@@ -353,11 +362,11 @@ function healthPortFor(
   old: ServiceSpec | undefined,
   texts: Ports,
   range: PortRange,
-  share: Share,
+  allocation: RequestAllocation,
 ): FieldError[] {
   if (!needsHealthCheck(spec) || (old && needsHealthCheck(old))) return [];
   if (spec.healthCheckNodePort)
-    return portErrors(spec.healthCheckNodePort, range, share, "spec.healthCheckNodePort");
-  spec.healthCheckNodePort = anyPort(texts, share);
+    return portErrors(spec.healthCheckNodePort, range, allocation, "spec.healthCheckNodePort");
+  spec.healthCheckNodePort = anyPort(texts, allocation);
   return [];
 }

@@ -29,7 +29,7 @@ export const isHeadless = ({ clusterIP, clusterIPs }: ServiceSpec): boolean =>
  * Indexes the claims of all services in the cache until the signal is aborted. Owners are keys below the
  * resource's prefix, such as `default/web`.
  */
-export function followClaims(services: Resource, signal: AbortSignal): ServiceClaims {
+export function watchClaims(services: Resource, signal: AbortSignal): ServiceClaims {
   const { source, prefix } = services;
   const owners = new Map<string, Set<string>>();
   const claims = new Map<string, readonly string[]>();
@@ -37,39 +37,39 @@ export function followClaims(services: Resource, signal: AbortSignal): ServiceCl
   const set = (key: string, now: readonly string[]): void => {
     const owner = key.slice(prefix.length);
     for (const claim of claims.get(owner) ?? []) {
-      const left = owners.get(claim)!;
-      left.delete(owner);
-      if (left.size === 0) owners.delete(claim);
+      const remaining = owners.get(claim)!;
+      remaining.delete(owner);
+      if (remaining.size === 0) owners.delete(claim);
     }
     if (now.length === 0) claims.delete(owner);
     else claims.set(owner, now);
     for (const claim of now) owners.getOrInsertComputed(claim, () => new Set()).add(owner);
   };
-  const see = (cached: CachedObject): void =>
+  const index = (cached: CachedObject): void =>
     set(cached.key, claimsOf((services.objectOf(cached) as unknown as Service).spec));
   const watcher: FrameSink = {
     deliver: (frames) => {
       for (const { type, item } of frames) {
         if (type === "DELETED") set(item.key, []);
-        else see(item);
+        else index(item);
       }
     },
     // The cache was reinitialized.
-    ended: () => begin(),
+    ended: () => startWatch(),
   };
-  const begin = (): void => {
+  const startWatch = (): void => {
     if (signal.aborted) return;
     owners.clear();
     claims.clear();
-    for (const cached of source.listCached("")) see(cached);
+    for (const cached of source.listCached("")) index(cached);
     // The cache has this revision, so the watch starts without a gap.
     void source.watch({ below: "", selector: selectEverything, from: source.lastChange(), signal }, watcher);
   };
-  begin();
+  startWatch();
   return {
     taken: (claim, except) => {
-      const having = owners.get(claim);
-      return having !== undefined && !(having.size === 1 && having.has(except));
+      const holders = owners.get(claim);
+      return holders !== undefined && !(holders.size === 1 && holders.has(except));
     },
   };
 }

@@ -17,7 +17,7 @@ const draft = (name: string, spec: object = {}) =>
 const outcome = async (work: Promise<unknown>): Promise<string> => await work.then(() => "made", (error: ApiError) => error.reason);
 const make = (client: ApiClient, name: string, spec?: object): Promise<string> =>
   outcome(client.of(kinds.services).create(draft(name, spec)));
-const promises = async ({ store }: Several): Promise<number> =>
+const reservations = async ({ store }: Several): Promise<number> =>
   (await store.read({ prefix: "/registry/promises/" })).entries.length;
 /** Yields to the event loop until pending work has progressed as far as it can. */
 const turns = async (): Promise<void> => {
@@ -34,8 +34,8 @@ test("servers that share a store allocate every address and port once, requested
       type: "NodePort",
       ports: [{ port: 1, targetPort: 1, nodePort: 30_003 }],
     };
-    const rivals = await Promise.all(clients.map((client, at) => make(client, `chosen-${at}`, chosen)));
-    assert.deepEqual(rivals.toSorted(), ["Invalid", "Invalid", "made"]);
+    const outcomes = await Promise.all(clients.map((client, at) => make(client, `chosen-${at}`, chosen)));
+    assert.deepEqual(outcomes.toSorted(), ["Invalid", "Invalid", "made"]);
     const others = await Promise.all(
       Array.from({ length: 18 }, (_, at) =>
         make(clients[at % 3]!, `any-${at}`, at < 12 ? { type: "NodePort" } : {}),
@@ -47,7 +47,7 @@ test("servers that share a store allocate every address and port once, requested
     const ports = items.flatMap(({ spec }) => spec.ports!.flatMap(({ nodePort }) => nodePort ?? []));
     assert.equal(addresses.length, 14);
     assert.deepEqual([new Set(addresses).size, new Set(ports).size], [addresses.length, ports.length]);
-    assert.equal(await promises(several), 0);
+    assert.equal(await reservations(several), 0);
     // An address that one server releases can be allocated by another one at once.
     for (const [at, { metadata }] of items.entries())
       if (metadata.name !== "orch")
@@ -123,7 +123,7 @@ test("a failed write releases its reservations, and a dry run makes none", async
   assert.equal((await several.store.status()).revision, revision);
   assert.equal(await make(one, "bad", { ...chosen, ports: [{ port: 70_000, targetPort: 1 }] }), "Invalid");
   await turns();
-  assert.equal(await promises(several), 0);
+  assert.equal(await reservations(several), 0);
   assert.equal(await make(other, "good", chosen), "made");
   // Of two creates with the same name, one finds that the service exists already.
   const same = await Promise.all(
@@ -131,7 +131,7 @@ test("a failed write releases its reservations, and a dry run makes none", async
   );
   assert.deepEqual(same.toSorted(), ["AlreadyExists", "made"]);
   await turns();
-  assert.equal(await promises(several), 0);
+  assert.equal(await reservations(several), 0);
 });
 
 test("a delayed write of the server endpoints includes servers added in the meantime", async () => {
@@ -142,12 +142,12 @@ test("a delayed write of the server endpoints includes servers added in the mean
   const late = Promise.withResolvers<void>();
   // Delay the first update of the endpoints.
   let first = true;
-  store.write = async (asked) => {
-    if (asked.key.endsWith("endpoints/default/orch") && asked.expect !== "absent" && first) {
+  store.write = async (operation) => {
+    if (operation.key.endsWith("endpoints/default/orch") && operation.expect !== "absent" && first) {
       first = false;
       await late.promise;
     }
-    return await write(asked);
+    return await write(operation);
   };
   const servers = [];
   for (const address of addresses) {

@@ -22,7 +22,7 @@ const entries = [
   { given: ["a.example"], found: [], item: "given for a" },
   { given: ["x.wild.example"], found: [], item: "exact" },
 ];
-const asked: [name: string, item: string | undefined][] = [
+const lookups: [name: string, item: string | undefined][] = [
   ["a.example", "given for a"],
   ["A.Example.", "given for a"],
   ["b.example", "given"],
@@ -34,7 +34,7 @@ const asked: [name: string, item: string | undefined][] = [
   ["beside.example", "given"],
   ["own.example", undefined],
 ];
-for (const [name, item] of asked)
+for (const [name, item] of lookups)
   test(`${name} gets ${item ? `the certificate "${item}"` : "the default one"}`, () =>
     assert.equal(nameTable(entries, ["own.example"])(name), item));
 

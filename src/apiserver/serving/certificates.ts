@@ -59,20 +59,24 @@ export function nameTable<T>(
   defaultNames: readonly string[] = [],
 ): (name: string) => T | undefined {
   const table = new Map<string, T>();
-  const beside = new Map<string, T | undefined>();
-  const put = (into: Map<string, T | undefined>, name: string, item: T | undefined): void => {
+  const fallback = new Map<string, T | undefined>();
+  const add = (into: Map<string, T | undefined>, name: string, item: T | undefined): void => {
     const key = name.toLowerCase().replace(/\.$/, "");
     if (!into.has(key)) into.set(key, item);
   };
-  for (const { given, item } of entries) for (const name of given) put(table, name, item);
+  for (const { given, item } of entries) for (const name of given) add(table, name, item);
   for (const { given, found, item } of entries)
-    if (given.length === 0) for (const name of found) put(table, name, item);
-  for (const name of defaultNames) put(beside, name, undefined);
-  for (const { found, item } of entries) for (const name of found) put(beside, name, item);
+    if (given.length === 0) for (const name of found) add(table, name, item);
+  for (const name of defaultNames) add(fallback, name, undefined);
+  for (const { found, item } of entries) for (const name of found) add(fallback, name, item);
   return (name) => {
-    const asked = name.toLowerCase().replace(/\.$/, "");
-    const wildcard = `*${asked.slice(asked.indexOf("."))}`;
-    return table.get(asked) ?? table.get(wildcard) ?? beside.get(beside.has(asked) ? asked : wildcard);
+    const requested = name.toLowerCase().replace(/\.$/, "");
+    const wildcard = `*${requested.slice(requested.indexOf("."))}`;
+    return (
+      table.get(requested) ??
+      table.get(wildcard) ??
+      fallback.get(fallback.has(requested) ? requested : wildcard)
+    );
   };
 }
 
@@ -95,7 +99,7 @@ export interface ServingCertificates {
   }): void;
 }
 
-const lookEveryMilliseconds = 1000;
+const pollMilliseconds = 1000;
 
 export interface ServingFiles {
   /** The default pair: files, or an in-memory pair for a server without certificate files. */
@@ -116,7 +120,7 @@ export function servingCertificates(
       : { ...settings, ca: clientCaFiles.map((file) => readFileSync(file, "utf8")) };
   const initial = readCommon();
   let pair = isFiles(main) ? readPair(main) : main;
-  let choose = chooser(named, initial, pair);
+  let selectContext = contextSelector(named, initial, pair);
   const files = [
     ...[...(isFiles(main) ? [main] : []), ...named].flatMap(({ certFile, keyFile }) => [certFile, keyFile]),
     ...clientCaFiles,
@@ -125,7 +129,7 @@ export function servingCertificates(
     options: {
       ...initial,
       ...pair,
-      ...(named.length > 0 && { SNICallback: (name, done) => done(null, choose(name)) }),
+      ...(named.length > 0 && { SNICallback: (name, done) => done(null, selectContext(name)) }),
     },
     get certificate() {
       return pair.cert;
@@ -133,29 +137,29 @@ export function servingCertificates(
     follow: ({ clock, signal, changed, problem }) => {
       let seen = fingerprint(files);
       let cancel = (): void => undefined;
-      const look = (): void => {
+      const poll = (): void => {
         const now = fingerprint(files);
         if (now !== seen) {
           seen = now;
           try {
             const common = readCommon();
             const next = isFiles(main) ? readPair(main) : pair;
-            choose = chooser(named, common, next);
+            selectContext = contextSelector(named, common, next);
             changed({ ...common, ...next });
             pair = next;
           } catch (error) {
             problem(error as Error);
           }
         }
-        cancel = clock.after(lookEveryMilliseconds, look);
+        cancel = clock.after(pollMilliseconds, poll);
       };
       signal.addEventListener("abort", () => cancel(), { once: true });
-      if (files.length > 0) cancel = clock.after(lookEveryMilliseconds, look);
+      if (files.length > 0) cancel = clock.after(pollMilliseconds, poll);
     },
   };
 }
 
-function chooser(
+function contextSelector(
   named: readonly NamedPairFiles[],
   common: SecureContextOptions,
   main: Pair,

@@ -36,7 +36,7 @@ export interface Egress {
 const networks = ["controlplane", "cluster", "etcd"] as const;
 type Network = (typeof networks)[number];
 /** Former name of the control plane's network in the versions that are supported here. */
-const formerName = "master";
+const legacyName = "master";
 
 /** Returns the observer of connections to proxies with the given transport. */
 export type EgressObserver = (transport: "tcp" | "uds") => DialObserver;
@@ -99,7 +99,7 @@ function selectionsOf(text: string, dialect: Dialect): (EgressSelectionConfig & 
     throw failed(`invalid service configuration object ${JSON.stringify(kind)}`);
   return (decoded.egressSelections ?? []).map((each) => ({
     ...each,
-    name: each.name === formerName ? "controlplane" : (each.name ?? ""),
+    name: each.name === legacyName ? "controlplane" : (each.name ?? ""),
   }));
 }
 
@@ -126,7 +126,7 @@ function connectionErrors({ proxyProtocol = "", transport }: EgressConnection): 
   const { tcp, uds } = transport;
   if (proxyProtocol === "GRPC" && !uds) return [required(`${path}.uds`, "UDS must be set with GRPC")];
   if (proxyProtocol === "HTTPConnect" && tcp && uds)
-    return [invalidValue(`${path}.tcp`, new Spelled(shownTcp(tcp)), "TCP and UDS cannot both be set")];
+    return [invalidValue(`${path}.tcp`, new Spelled(formatTcp(tcp)), "TCP and UDS cannot both be set")];
   if (uds)
     return uds.udsName
       ? []
@@ -135,7 +135,7 @@ function connectionErrors({ proxyProtocol = "", transport }: EgressConnection): 
 }
 
 /** Formats the transport as Go does, without the address in memory. */
-const shownTcp = ({ url = "", tlsConfig }: EgressTcp): string =>
+const formatTcp = ({ url = "", tlsConfig }: EgressTcp): string =>
   `apiserver.TCPTransport{URL:${JSON.stringify(url)}, TLSConfig:(*apiserver.TLSConfig)(${tlsConfig ? "set" : "nil"})}`;
 
 function tcpErrors({ url = "", tlsConfig: tls }: EgressTcp): FieldError[] {

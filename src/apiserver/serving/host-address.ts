@@ -61,18 +61,18 @@ function isReachable(text: string): boolean {
 
 const up = 0x1;
 const toOneHost = 0x4;
-const leads = (flags: string): boolean => (Number.parseInt(flags, 16) & (up | toOneHost)) === up;
+const isUsableRoute = (flags: string): boolean => (Number.parseInt(flags, 16) & (up | toOneHost)) === up;
 
 /** Returns the interfaces of default routes, in the order of the table. */
 function defaultRoutes4(text: string): string[] {
   return rows(text).flatMap(([name = "", destination, , flags = "", , , , mask]) =>
-    destination === "00000000" && mask === "00000000" && leads(flags) ? [name] : [],
+    destination === "00000000" && mask === "00000000" && isUsableRoute(flags) ? [name] : [],
   );
 }
 
 function defaultRoutes6(text: string): string[] {
   return rows(text).flatMap(([destination, bits, , , , , , , flags = "", name = ""]) =>
-    destination === "0".repeat(32) && bits === "00" && name !== "lo" && leads(flags) ? [name] : [],
+    destination === "0".repeat(32) && bits === "00" && name !== "lo" && isUsableRoute(flags) ? [name] : [],
   );
 }
 

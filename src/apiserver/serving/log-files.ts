@@ -6,19 +6,19 @@ import { type PathHandler, checkRoute } from "#endpoints";
 
 export function logFiles(path: string, folder: string): PathHandler {
   return async (call) => {
-    const { path: asked } = call.target;
-    if (asked !== path && !asked.startsWith(`${path}/`)) return undefined;
+    const { path: requested } = call.target;
+    if (requested !== path && !requested.startsWith(`${path}/`)) return undefined;
     if (call.method !== "GET") throw methodNotAllowed();
     // As in kube-apiserver: the content type of a file is unknown, so only clients that accept any type are
     // served.
     checkRoute(call.call, { produces: [] });
-    const rest = decoded(asked.slice(path.length));
+    const rest = decodePath(requested.slice(path.length));
     if (rest === undefined || rest.split("/").includes("..")) return plainReply(400, "invalid URL path");
     return await fileReply(join(folder, rest), call.call);
   };
 }
 
-function decoded(path: string): string | undefined {
+function decodePath(path: string): string | undefined {
   try {
     const name = decodeURIComponent(path);
     return name.includes("\0") ? undefined : name;

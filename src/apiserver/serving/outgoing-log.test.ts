@@ -25,10 +25,10 @@ const exchange: WebhookExchange = {
 };
 
 /** Returns the lines logged at a level, without time and source location. */
-function linesAt(verbosity: number, told: WebhookExchange = exchange): string[] {
+function linesAt(verbosity: number, logged: WebhookExchange = exchange): string[] {
   const lines: string[] = [];
   const sink = { write: (line: string) => void lines.push(line), flush: () => undefined };
-  outgoingLog(createLog({ verbosity, sink }))(told);
+  outgoingLog(createLog({ verbosity, sink }))(logged);
   return lines.map((line) => JSON.parse(line.slice(line.indexOf("] ") + 2)) as string);
 }
 

@@ -21,7 +21,7 @@ test("a changed file is reloaded; an invalid one is rejected and reported until 
   const metrics = createMetrics();
   const stop = new AbortController();
   const reloads = configReloads({ clock, log: silentLog, metrics, signal: stop.signal });
-  const current = reloads.followed("--number-file", file, numberIn, "1");
+  const current = reloads.watchFile("--number-file", file, numberIn, "1");
   const becomes = async (text: string, until: () => boolean): Promise<void> => {
     writeFileSync(file, text);
     while (!until()) {
@@ -50,5 +50,5 @@ test("an invalid first version throws an error", () => {
     metrics: createMetrics(),
     signal: stop.signal,
   });
-  assert.throws(() => reloads.followed("--number-file", "x", numberIn, "nonsense"), /no number/);
+  assert.throws(() => reloads.watchFile("--number-file", "x", numberIn, "nonsense"), /no number/);
 });

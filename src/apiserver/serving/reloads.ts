@@ -18,7 +18,7 @@ export interface Reloads {
    * Returns a getter of a file's parsed content, which is parsed again whenever the text changes. `read`
    * throws if the text is invalid; for the first text that error reaches the caller.
    */
-  followed<T>(setting: string, file: string, read: (text: string) => T, first: string): () => T;
+  watchFile<T>(setting: string, file: string, read: (text: string) => T, first: string): () => T;
 }
 
 export interface ReloadsOptions {
@@ -28,7 +28,7 @@ export interface ReloadsOptions {
   readonly signal: AbortSignal;
 }
 
-const lookEveryMilliseconds = 5000;
+const pollMilliseconds = 5000;
 
 export function configReloads({ clock, log, metrics, signal }: ReloadsOptions): Reloads {
   const total = metrics.counter({
@@ -37,15 +37,15 @@ export function configReloads({ clock, log, metrics, signal }: ReloadsOptions): 
     stability: "ALPHA",
     labels: ["setting", "status"],
   });
-  const broken = new Set<string>();
+  const rejected = new Set<string>();
   const of = (setting: string): ReloadReport => ({
     changed: () => {
-      broken.delete(setting);
+      rejected.delete(setting);
       total.with(setting, "success").add();
       log.info("a changed file was reloaded", { setting });
     },
     refused: (error) => {
-      broken.add(setting);
+      rejected.add(setting);
       total.with(setting, "failure").add();
       log.error("a changed file cannot be used; the last good version is kept", {
         setting,
@@ -55,12 +55,12 @@ export function configReloads({ clock, log, metrics, signal }: ReloadsOptions): 
   });
   return {
     of,
-    refused: () => [...broken],
-    followed: (setting, file, read, first) => {
+    refused: () => [...rejected],
+    watchFile: (setting, file, read, first) => {
       const report = of(setting);
       let seen = first;
       let current = read(first);
-      const look = async (): Promise<void> => {
+      const poll = async (): Promise<void> => {
         try {
           const text = await readFile(file, "utf8");
           if (text !== seen) {
@@ -73,14 +73,14 @@ export function configReloads({ clock, log, metrics, signal }: ReloadsOptions): 
           // then.
           if ((error as NodeJS.ErrnoException).code !== "ENOENT") report.refused(error as Error);
         }
-        if (!signal.aborted) again();
+        if (!signal.aborted) schedule();
       };
-      const again = (): void => {
-        cancel = clock.after(lookEveryMilliseconds, () => void look());
+      const schedule = (): void => {
+        cancel = clock.after(pollMilliseconds, () => void poll());
       };
       let cancel = (): void => undefined;
       signal.addEventListener("abort", () => cancel(), { once: true });
-      again();
+      schedule();
       return () => current;
     },
   };

@@ -57,7 +57,7 @@ export async function openSecurePort({
   const main =
     settings.tlsCertFile !== ""
       ? { certFile: settings.tlsCertFile, keyFile: settings.tlsPrivateKeyFile }
-      : (pair?.() ?? (await ownPair(settings, clock)));
+      : (pair?.() ?? (await selfSignedPair(settings, clock)));
   const clientCaFiles = [settings.clientCaFile, settings.requestheaderClientCaFile].filter(
     (file) => file !== "",
   );
@@ -79,7 +79,7 @@ export async function openSecurePort({
   const onSignIn: UiOptions["onSignIn"] = (call, attempt) => {
     const { address } = call.peer;
     if (attempt.user)
-      log.info("somebody signed in to the page with a one-time link", { user: attempt.user.name, address });
+      log.info("a user signed in to the web page with a one-time link", { user: attempt.user.name, address });
     else log.warn("a one-time link to the page was refused", { address });
     return recordSignIn?.(call, attempt);
   };
@@ -97,11 +97,11 @@ export async function openSecurePort({
     onHandshakeError: () => handshakeErrors.add(),
     onRefused: ({ reason, ...fields }) => log.error(`connections were refused: ${reason}`, { ...fields }),
     onProblem: (error) =>
-      log.error("a connection was lost by a mistake of this program", {
+      log.error("a connection was lost because of an internal error", {
         error: error.stack ?? error.message,
       }),
   }).catch((error: NodeJS.ErrnoException) => {
-    throw new Error(refusalOf(error, host, settings.securePort), { cause: error });
+    throw new Error(listenErrorText(error, host, settings.securePort), { cause: error });
   });
   const report = reloads.of("--tls-cert-file");
   certificates.follow({
@@ -124,7 +124,7 @@ export async function openSecurePort({
 }
 
 /** Returns the reason why the port cannot be opened, with the setting to change. */
-function refusalOf({ code, message }: NodeJS.ErrnoException, host: string, port: number): string {
+function listenErrorText({ code, message }: NodeJS.ErrnoException, host: string, port: number): string {
   if (code === "EADDRINUSE") return `--secure-port=${port}: another program listens on this port of ${host}`;
   if (code === "EACCES") return `--secure-port=${port}: this user may not listen on this port`;
   if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
@@ -138,7 +138,7 @@ function urlOf({ address: { address, port } }: Listener): string {
 }
 
 /** Returns a self-signed pair, kept in files across restarts. An administrator may replace these files. */
-async function ownPair(settings: ApiserverSettings, clock: Clock): Promise<PairFiles> {
+async function selfSignedPair(settings: ApiserverSettings, clock: Clock): Promise<PairFiles> {
   const names = [...new Set([publicAddress(settings), hostname(), "localhost", "127.0.0.1"])];
   const [certFile, keyFile] = [
     join(settings.certDir, "apiserver.crt"),

@@ -58,7 +58,7 @@ export function servingFor(options: ServingOptions): Serving {
   features(metrics, options);
   metrics.countMetrics();
   const health = healthMetrics(dialect, shown);
-  const told = enabled("ComponentSLIs");
+  const slisEnabled = enabled("ComponentSLIs");
   const lifecycle = new Lifecycle({
     // Connections use real time, whatever clock the requests use.
     clock: systemClock,
@@ -88,13 +88,15 @@ export function servingFor(options: ServingOptions): Serving {
     healthObserver: health,
     paths: [
       metricsPath("/metrics", metrics, settings.profiling ? metrics.reset : undefined),
-      ...(told ? [metricsPath("/metrics/slis", health, settings.profiling ? health.reset : undefined)] : []),
+      ...(slisEnabled
+        ? [metricsPath("/metrics/slis", health, settings.profiling ? health.reset : undefined)]
+        : []),
       ...(settings.enableLogsHandler ? [logFiles("/logs", "/var/log")] : []),
       ...(settings.profiling ? [profiling] : []),
     ],
     shownPaths: [
       "/metrics",
-      ...(told ? ["/metrics/slis"] : []),
+      ...(slisEnabled ? ["/metrics/slis"] : []),
       ...(settings.enableLogsHandler ? ["/logs"] : []),
     ],
     stop: () => {

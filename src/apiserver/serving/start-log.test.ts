@@ -9,9 +9,9 @@ import { certificateDetail, logCertificates, logGroups, logPlugins } from "./sta
 const now = Date.UTC(2026, 0, 2);
 const pair = selfSigned({ commonName: "server" }, ["localhost", "127.0.0.1"], { now, days: 10 });
 
-function told(verbosity: number, tell: (log: ReturnType<typeof createLog>) => void): string[] {
+function linesAt(verbosity: number, log: (log: ReturnType<typeof createLog>) => void): string[] {
   const lines: string[] = [];
-  tell(
+  log(
     createLog({
       verbosity,
       sink: { write: (line) => void lines.push(String(line)), flush: () => undefined },
@@ -29,8 +29,8 @@ test("groups and plug-ins are logged from level 1 on, the plug-ins in their orde
     logGroups(log, { groups: () => ["apps", "batch"].map((name) => ({ name, versions: [] })) });
     logPlugins(log, plugins);
   };
-  assert.deepEqual(told(0, tell), []);
-  const text = told(1, tell).join("");
+  assert.deepEqual(linesAt(0, tell), []);
+  const text = linesAt(1, tell).join("");
   assert.equal(text.match(/Enabling API group/g)?.length, 2);
   assert.match(
     text,
@@ -45,8 +45,8 @@ test("groups and plug-ins are logged from level 1 on, the plug-ins in their orde
 test("certificates are logged from level 2 on", () => {
   const tell = (log: ReturnType<typeof createLog>): void =>
     logCertificates(log, { serving: pair.certificate, clientCas: { "ca.crt": pair.certificate }, now });
-  assert.deepEqual(told(1, tell), []);
-  const text = told(2, tell).join("");
+  assert.deepEqual(linesAt(1, tell), []);
+  const text = linesAt(2, tell).join("");
   assert.match(text, /"Loaded client CA" index=0 certName="client-ca-bundle::ca\.crt" certDetail=/);
   assert.match(text, /"Loaded serving cert" certName="serving-cert" certDetail=/);
 });

@@ -13,16 +13,16 @@ export function logGroups(log: Log, catalog: Pick<Catalog, "groups">): void {
 
 /** Logs the plug-ins in their order of execution. */
 export function logPlugins(log: Log, plugins: readonly AdmissionPlugin[]): void {
-  const tell = (kind: string, those: readonly AdmissionPlugin[]): void =>
+  const logOrder = (kind: string, those: readonly AdmissionPlugin[]): void =>
     log.verbose(
       1,
       `Loaded ${those.length} ${kind} admission controller(s) successfully in the following order: ${those.map(({ name }) => name).join(",")}.`,
     );
-  tell(
+  logOrder(
     "mutating",
     plugins.filter(({ mutate }) => mutate !== undefined),
   );
-  tell(
+  logOrder(
     "validating",
     plugins.filter(({ validate }) => validate !== undefined),
   );

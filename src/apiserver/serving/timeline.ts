@@ -120,13 +120,13 @@ export async function openTimeline(parts: TimelineParts): Promise<OpenTimeline> 
       return { ...audit, sink: { ...sink, write } };
     },
     start: async () => {
-      const summedUp = async (): Promise<void> => {
+      const startSummaries = async (): Promise<void> => {
         await summaries.start();
         const count = events.source.count();
-        if (count >= fewestWarmed && count <= mostWarmed) warm();
+        if (count >= minWarmedEvents && count <= maxWarmedEvents) warm();
       };
-      summedUp().catch((error: unknown) =>
-        log.error("events are not summed up; the timeline reads them when it is first asked", {
+      startSummaries().catch((error: unknown) =>
+        log.error("event summaries are not available; the timeline reads the events on the first request", {
           error: (error as Error).message,
         }),
       );
@@ -144,8 +144,8 @@ export async function openTimeline(parts: TimelineParts): Promise<OpenTimeline> 
  * events it is built quickly on demand; with more it might take memory for a timeline that is never
  * requested.
  */
-const fewestWarmed = 10_000;
-const mostWarmed = 250_000;
+const minWarmedEvents = 10_000;
+const maxWarmedEvents = 250_000;
 
 const isListed = (runtimeConfig: ApiserverSettings["runtimeConfig"]): boolean =>
   versionsSwitchedOn(runtimeConfig).includes(`${timelineGroup}/v1`);

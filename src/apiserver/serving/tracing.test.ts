@@ -47,12 +47,12 @@ for (const [name, text, expected] of cases)
 
 test("an unknown field is reported and ignored", () => {
   writeFileSync(file, `${head}colour: red`);
-  const told: string[] = [];
+  const unknown: string[] = [];
   assert.deepEqual(
-    readTracingConfiguration(file, dialects.orch, (field) => told.push(field)),
+    readTracingConfiguration(file, dialects.orch, (field) => unknown.push(field)),
     never,
   );
-  assert.deepEqual(told, ["colour"]);
+  assert.deepEqual(unknown, ["colour"]);
 });
 
 test("a slow operation is logged in one line", () => {

@@ -16,7 +16,7 @@ import {
   spanExporter,
   tracer,
 } from "#tracing";
-import { checkKind, fieldsOf, numberOf, textOf, wrong } from "../admission/config-reader.ts";
+import { checkKind, fieldsOf, numberOf, textOf, configError } from "../admission/config-reader.ts";
 import { serverName } from "../bootstrap/identity-lease.ts";
 
 /** Parses the file. Errors name the file and the field. Unknown fields are passed to `unknown`. */
@@ -37,7 +37,7 @@ export function readTracingConfiguration(
     for (const field of Object.keys(root)) if (!knownFields.has(field)) unknown(field);
     const samplingRatePerMillion = numberOf(root["samplingRatePerMillion"], "samplingRatePerMillion");
     const problem = samplingRateProblem(samplingRatePerMillion);
-    if (problem) throw wrong("samplingRatePerMillion", problem);
+    if (problem) throw configError("samplingRatePerMillion", problem);
     return { endpoint: endpointOf(textOf(root["endpoint"], "endpoint")), samplingRatePerMillion };
   } catch (error) {
     throw new Error(`${file}: ${(error as Error).message}`, { cause: error });
@@ -50,7 +50,7 @@ function endpointOf(text: string): string {
   try {
     return collectorEndpoint(text);
   } catch (error) {
-    throw wrong("endpoint", (error as Error).message);
+    throw configError("endpoint", (error as Error).message);
   }
 }
 

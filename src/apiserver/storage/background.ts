@@ -48,7 +48,7 @@ export async function background({
       signal,
       intervalSeconds: settings.storeCompactionInterval / 1000,
       onError: (error) =>
-        log.warn("old history could not be compacted; it is tried again", {
+        log.warn("old revisions could not be compacted; retrying", {
           error: (error as Error).message,
         }),
     });

@@ -43,19 +43,19 @@ export function cachedResources(options: CacheOptions): Caches {
   const reflectors = new Map<Store, StoreReflector>();
   const reflectorFor = (of: Store): StoreReflector => {
     let known = reflectors.get(of);
-    if (!known) reflectors.set(of, (known = reflecting(of)));
+    if (!known) reflectors.set(of, (known = newReflector(of)));
     return known;
   };
-  const reflecting = (of: Store): StoreReflector =>
+  const newReflector = (of: Store): StoreReflector =>
     new StoreReflector({
       store: of,
       prefix: `${storePrefix}/`,
       clock,
       signal: stopping.signal,
       onRestart: (error) =>
-        onError("the watch of the store ended; it is restarted", { error: (error as Error).message }),
+        onError("the watch of the store ended; restarting it", { error: (error as Error).message }),
       onUnreadable: (prefix, count, error) =>
-        onError("stored objects cannot be read; whoever asks for them gets an error", {
+        onError("stored objects cannot be decoded; requests for them fail", {
           prefix,
           count,
           error: error.message,

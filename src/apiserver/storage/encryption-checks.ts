@@ -25,8 +25,8 @@ export function groupResource(text: string): GroupResource {
     : { resource: text.slice(0, cut), group: text.slice(cut + 1) };
 }
 
-export const usualTimeout = "3s";
-export const usualKmsVersion = "v1";
+export const defaultTimeout = "3s";
+export const defaultKmsVersion = "v1";
 
 /** Returns all validation errors. With `reload` the names of KMS v1 providers must be unique, too. */
 export function encryptionErrors(
@@ -122,7 +122,7 @@ function providerErrors(
       : [
           invalidValue(
             path,
-            new Spelled(shownProvider(provider)),
+            new Spelled(formatProvider(provider)),
             given.length === 0
               ? "provider does not contain any of the expected providers: KMS, AESGCM, AESCBC, Secretbox, Identity"
               : "more than one provider specified in a single element, should split into different list elements",
@@ -137,7 +137,7 @@ function providerErrors(
 }
 
 /** Formats a provider as Go does, without the addresses in memory. */
-function shownProvider({ aesgcm, aescbc, secretbox, identity, kms }: EncryptionProviderConfig): string {
+function formatProvider({ aesgcm, aescbc, secretbox, identity, kms }: EncryptionProviderConfig): string {
   const fields = [
     ["AESGCM", "AES", aesgcm],
     ["AESCBC", "AES", aescbc],
@@ -180,7 +180,7 @@ function kmsErrors(
   path: string,
   { names, reload }: ServiceNames,
 ): FieldError[] {
-  const version = given || usualKmsVersion;
+  const version = given || defaultKmsVersion;
   const errors: FieldError[] = [];
   const wrong = (field: string, value: unknown, detail: string): void =>
     void errors.push(invalidValue(`${path}.${field}`, value, detail));
@@ -189,7 +189,7 @@ function kmsErrors(
     wrong("name", name, `invalid KMS provider name ${name}, must not contain ':'`);
   if ((reload || version !== "v1") && names.has(name))
     wrong("name", name, `duplicate KMS provider name ${name}, names must be unique`);
-  const milliseconds = durationMillis(timeout ?? usualTimeout);
+  const milliseconds = durationMillis(timeout ?? defaultTimeout);
   if (milliseconds <= 0)
     wrong(
       "timeout",

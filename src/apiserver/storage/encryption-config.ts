@@ -9,7 +9,7 @@ import { durationMillis, fieldErrorsText, fileErrorText } from "#base";
 import type { Dialect } from "#dialect";
 import { decodedBase64 } from "#schema";
 import { type EncryptionProvider, aesCbc, aesGcm, identity, secretbox } from "#store";
-import { encryptionErrors, groupResource, usualKmsVersion, usualTimeout } from "./encryption-checks.ts";
+import { encryptionErrors, groupResource, defaultKmsVersion, defaultTimeout } from "./encryption-checks.ts";
 
 /** A resource by its name and its API group. */
 export interface ResourceId {
@@ -38,7 +38,7 @@ export interface EncryptionParsing {
   readonly reload: boolean;
   readonly openKms?: (settings: KmsSettings) => EncryptionProvider;
   /** Wraps each provider of the file. */
-  readonly around?: (provider: EncryptionProvider) => EncryptionProvider;
+  readonly wrap?: (provider: EncryptionProvider) => EncryptionProvider;
 }
 
 /** Returns the text of the file; errors are worded as in kube-apiserver. */
@@ -69,7 +69,7 @@ export function readEncryptionFile(file: string): string {
  */
 export function parseEncryptionConfig(
   text: string,
-  { file, dialect, reload, openKms = uncalled, around = (provider) => provider }: EncryptionParsing,
+  { file, dialect, reload, openKms = unopenedKms, wrap = (provider) => provider }: EncryptionParsing,
 ): EncryptionTable {
   const rules = rulesOf(text, file, dialect);
   const errors = encryptionErrors(rules, { reload, dialect });
@@ -78,7 +78,7 @@ export function parseEncryptionConfig(
   if (masked !== undefined) throw new Error(`error while building transformers: ${masked}`);
   const providers = new Map<string, EncryptionProvider[]>();
   for (const rule of rules) {
-    const opened = (rule.providers ?? []).flatMap((provider) => providersOf(provider, openKms).map(around));
+    const opened = (rule.providers ?? []).flatMap((provider) => providersOf(provider, openKms).map(wrap));
     for (const name of rule.resources ?? []) {
       const { resource, group } = groupResource(name);
       const key = `${resource}.${group}`;
@@ -105,7 +105,7 @@ function rulesOf(text: string, file: string, dialect: Dialect) {
 }
 
 /** Stands in for a KMS provider when the file is only validated. */
-const uncalled = ({ version, name }: KmsSettings): EncryptionProvider => ({
+const unopenedKms = ({ version, name }: KmsSettings): EncryptionProvider => ({
   ...identity,
   id: `kms:${version}:${name}:`,
 });
@@ -137,12 +137,12 @@ function providersOf(
 const keysOf = ({ keys }: NonNullable<EncryptionProviderConfig["aesgcm"]>) =>
   (keys ?? []).map(({ name, secret }) => ({ name, secret: decodedBase64(secret)! }));
 
-const usualCacheSize = 1000;
+const defaultCacheSize = 1000;
 
 const kmsOf = ({ apiVersion, name, endpoint, cachesize, timeout }: KmsConfig): KmsSettings => ({
-  version: (apiVersion || usualKmsVersion) as "v1" | "v2",
+  version: (apiVersion || defaultKmsVersion) as "v1" | "v2",
   name,
   endpoint,
-  timeoutMilliseconds: durationMillis(timeout ?? usualTimeout),
-  cacheSize: cachesize ?? usualCacheSize,
+  timeoutMilliseconds: durationMillis(timeout ?? defaultTimeout),
+  cacheSize: cachesize ?? defaultCacheSize,
 });

@@ -69,8 +69,8 @@ for (const [name, versions, reload, expected] of checks)
 test("health: a shared check names the providers that fail", async (t) => {
   const providers = ["a", "b"].map((name) => service(name, "v2"));
   const { encryption, clock } = open(t, [{ resources: ["configmaps"], providers }]);
-  const asked = Promise.resolve(encryption.checks[0]!.check());
-  const failed = assert.rejects(asked, (error: Error) => {
+  const check = Promise.resolve(encryption.checks[0]!.check());
+  const failed = assert.rejects(check, (error: Error) => {
     assert.match(error.message, /^\[kms-provider-0: .*rpc error: .*, kms-provider-1: .*rpc error: /);
     return true;
   });

@@ -49,8 +49,8 @@ export interface Encryption {
   readonly checks: readonly HealthCheck[];
 }
 
-const asTheyAre: readonly EncryptionProvider[] = [identity];
-const lookEveryMilliseconds = 1_000;
+const plainProviders: readonly EncryptionProvider[] = [identity];
+const pollMilliseconds = 1_000;
 /** Grace period in which requests may still use the replaced configuration. */
 const lingerMilliseconds = 60_000;
 
@@ -72,16 +72,16 @@ export function openEncryption(options: EncryptionOptions): Encryption {
   const providersFor = byKey(options, () => loaded.table);
   return {
     providersFor,
-    isPlain: (prefix) => !options.reload && providersFor(prefix) === asTheyAre,
+    isPlain: (prefix) => !options.reload && providersFor(prefix) === plainProviders,
     checks: checksOf(),
   };
 
   function follow(): void {
-    const cancel = clock.after(lookEveryMilliseconds, () => void look());
+    const cancel = clock.after(pollMilliseconds, () => void poll());
     signal.addEventListener("abort", cancel, { once: true });
   }
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     try {
       const text = await readFile(file, "utf8");
       if (text !== loaded.text) await replace(text);
@@ -145,9 +145,9 @@ function load(text: string, options: EncryptionOptions): Loaded {
     services.push(service);
     return service;
   };
-  const around = (provider: EncryptionProvider): EncryptionProvider =>
+  const wrap = (provider: EncryptionProvider): EncryptionProvider =>
     observer ? measuredProvider(provider, observer) : provider;
-  return { text, table: parseEncryptionConfig(text, { file, dialect, reload, openKms, around }), services };
+  return { text, table: parseEncryptionConfig(text, { file, dialect, reload, openKms, wrap }), services };
 }
 
 /**
@@ -171,11 +171,11 @@ function byKey(
       places.get(`${first}/${second}`) ??
       places.get(first) ??
       (first.includes(".") && second !== "" ? { group: first, resource: second } : undefined);
-    return (id && table()(id)) ?? asTheyAre;
+    return (id && table()(id)) ?? plainProviders;
   };
   // Storage paths that are no prefix of another one; for these the first segment of the key is decisive.
-  const whole = new Set([...places.keys()].filter((place) => !place.includes("/")));
-  for (const place of places.keys()) if (place.includes("/")) whole.delete(place.split("/", 1)[0]!);
+  const unnested = new Set([...places.keys()].filter((place) => !place.includes("/")));
+  for (const place of places.keys()) if (place.includes("/")) unnested.delete(place.split("/", 1)[0]!);
   let known = new Map<string, readonly EncryptionProvider[]>();
   let knownOf = table();
   return (key) => {
@@ -189,7 +189,7 @@ function byKey(
     if (providers) return providers;
     const [, second = ""] = key.slice(start).split("/", 2);
     providers = lookUp(first, second);
-    if (whole.has(first)) known.set(first, providers);
+    if (unnested.has(first)) known.set(first, providers);
     return providers;
   };
 }

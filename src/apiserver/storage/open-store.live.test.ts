@@ -19,7 +19,7 @@ async function open(t: TestContext, flags: readonly string[], more: Partial<Apis
     dialect,
     clock: systemClock,
     log: silentLog,
-    patienceMilliseconds: 0,
+    waitMilliseconds: 0,
     leaseReplaced: (keys) => void shared.push(keys),
   });
   t.after(() => store.close());

@@ -117,7 +117,7 @@ test("an unreachable remote store is reported with its address", async () => {
     log: silentLog,
   };
   await assert.rejects(
-    openStoreFor({ ...options, patienceMilliseconds: 0 }),
+    openStoreFor({ ...options, waitMilliseconds: 0 }),
     /^Error: the store at http:\/\/127\.0\.0\.1:1 cannot be reached: /,
   );
 });

@@ -16,7 +16,7 @@ export interface StoreOptions {
   readonly clock: Clock;
   readonly log: Log;
   /** How long to wait for a remote store. */
-  readonly patienceMilliseconds?: number | undefined;
+  readonly waitMilliseconds?: number | undefined;
   /** Dials the remote store; it is connected to directly if absent. */
   readonly dial?: Dial | undefined;
   /** Receives the number of writes that shared a lease of a remote store. */
@@ -59,8 +59,8 @@ async function localStore({ settings, clock, log }: StoreOptions): Promise<Store
   });
 }
 
-const usualPatienceMilliseconds = 60_000;
-const pauseMilliseconds = 1000;
+const defaultWaitMilliseconds = 60_000;
+const retryMilliseconds = 1000;
 
 /** A remote store may start after this server, so it is waited for, but only for a limited time. */
 async function remoteStore({
@@ -70,7 +70,7 @@ async function remoteStore({
   dial,
   leaseReplaced,
   calls,
-  patienceMilliseconds = usualPatienceMilliseconds,
+  waitMilliseconds = defaultWaitMilliseconds,
 }: StoreOptions): Promise<Store> {
   const { storeServers: endpoints, storeCafile, storeCertfile, storeKeyfile } = settings;
   // Read again for every connection, so that the files may be replaced.
@@ -91,8 +91,8 @@ async function remoteStore({
       calls,
     },
   });
-  const until = clock.now() + patienceMilliseconds;
-  for (let attributes = 0; ; attributes++, await clock.sleep(pauseMilliseconds)) {
+  const until = clock.now() + waitMilliseconds;
+  for (let attempts = 0; ; attempts++, await clock.sleep(retryMilliseconds)) {
     try {
       await store.progress();
       return store;
@@ -105,7 +105,7 @@ async function remoteStore({
           { cause: error },
         );
       }
-      if (attributes % 10 === 0)
+      if (attempts % 10 === 0)
         log.warn("the store cannot be reached yet; trying again", { error: (error as Error).message });
     }
   }

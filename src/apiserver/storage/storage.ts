@@ -35,7 +35,7 @@ export interface StorageOptions {
   readonly dial: Dial | undefined;
   /** Opened by the caller, who also closes it. */
   readonly given: Store | undefined;
-  readonly patienceMilliseconds: number | undefined;
+  readonly waitMilliseconds: number | undefined;
   readonly onPhase: ((phase: string) => void) | undefined;
   readonly onError: (message: string, fields: Record<string, unknown>) => void;
   readonly signal: AbortSignal;
@@ -61,9 +61,9 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   options.onPhase?.("opening the store");
   const prefix = settings.storePrefix;
   const encryption = encryptionFor(options, prefix);
-  const { dial, patienceMilliseconds } = options;
+  const { dial, waitMilliseconds } = options;
   const remote = {
-    patienceMilliseconds,
+    patienceMilliseconds: waitMilliseconds,
     dial,
     ...remoteStoreMetrics(metrics, options.followCall),
   };

@@ -26,7 +26,7 @@ test("kinds of dynamic resource allocation need no gate, but pod fields for them
   for (const isOn of [false, true]) {
     const flags = [served, plain, `--feature-gates=DynamicResourceAllocation=${isOn}`];
     await using server = await startServer({ store: "memory", flags });
-    const asked = async (method: string, path: string, body?: object): Promise<Record<string, unknown>> => {
+    const request = async (method: string, path: string, body?: object): Promise<Record<string, unknown>> => {
       const headers = { "content-type": "application/json" };
       const reply = await server.inject({
         method,
@@ -36,7 +36,7 @@ test("kinds of dynamic resource allocation need no gate, but pod fields for them
       });
       return JSON.parse(await reply.text()) as Record<string, unknown>;
     };
-    const { resources } = await asked("GET", "/apis/resource.orch.io/v1alpha2");
+    const { resources } = await request("GET", "/apis/resource.orch.io/v1alpha2");
     assert.deepEqual(
       (resources as { name: string }[]).map(({ name }) => name),
       [
@@ -52,7 +52,7 @@ test("kinds of dynamic resource allocation need no gate, but pod fields for them
       metadata: { name: "p" },
       spec: { resourceClaims, containers },
     };
-    const { spec } = (await asked("POST", "/api/v1/namespaces/default/pods", pod)) as {
+    const { spec } = (await request("POST", "/api/v1/namespaces/default/pods", pod)) as {
       spec: { resourceClaims?: unknown; containers: { resources: { claims?: unknown } }[] };
     };
     assert.deepEqual(spec.resourceClaims, isOn ? resourceClaims : undefined);

@@ -16,15 +16,15 @@ export function strategiesFor(
   gates: Gates,
   dialect: Dialect,
 ): readonly Strategy[] {
-  const later = gates.enabled("ValidatingAdmissionPolicy") && asksForLaterPolicies(settings, dialect);
+  const later = gates.enabled("ValidatingAdmissionPolicy") && enablesLaterPolicies(settings, dialect);
   const strategies = later ? withLaterPolicies(builtInStrategies) : builtInStrategies;
   const release = minorOf(settings.expressionRelease);
   const definitions = definitionStrategy({ dialect, release }, definitionGates(gates));
   const serves = servedApis(settings.runtimeConfig, dialect);
-  const asked = strategies.filter(({ onlyIfServed, hub: { kind }, resource }) =>
+  const enabled = strategies.filter(({ onlyIfServed, hub: { kind }, resource }) =>
     onlyIfServed ? serves(groupName(dialect, kind), kind.version, resource) : true,
   );
-  return gatedStrategies([...asked, definitions], { isOn: gates.enabled, expressionRelease: release });
+  return gatedStrategies([...enabled, definitions], { isOn: gates.enabled, expressionRelease: release });
 }
 
 /** Returns the feature gates that concern custom resource definitions and custom resources. */
@@ -33,7 +33,7 @@ export const definitionGates = (gates: Gates): DefinitionGates => ({
   ratcheting: gates.enabled("CRDValidationRatcheting"),
 });
 
-function asksForLaterPolicies({ runtimeConfig }: ApiserverSettings, dialect: Dialect): boolean {
+function enablesLaterPolicies({ runtimeConfig }: ApiserverSettings, dialect: Dialect): boolean {
   const group = groupName(dialect, { group: "admissionregistration", branded: true });
   const stable = runtimeConfig[`${group}/v1/validatingadmissionpolicies`];
   return (

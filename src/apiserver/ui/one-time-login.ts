@@ -7,7 +7,7 @@ import type { Identity, TokenMethod } from "#authn";
 import type { Clock } from "#base";
 
 /** Content of the file; never the code itself. */
-export interface LoginNote {
+export interface LoginFile {
   /** SHA-256 of the code, in hexadecimal. */
   readonly codeHash: string;
   /** Milliseconds since the epoch. */
@@ -30,20 +30,20 @@ export interface OneTimeLogin {
 }
 
 const tokenMilliseconds = 8 * 3_600_000;
-const mostTokens = 64;
+const maxTokens = 64;
 
 export const codeHash = (code: string): string => createHash("sha256").update(code).digest("hex");
 
 export function oneTimeLogin(file: string, clock: Clock): OneTimeLogin {
   const sessions = new Map<string, { readonly identity: Identity; readonly expires: number }>();
-  const forgetOld = (): void => {
+  const dropOldTokens = (): void => {
     for (const [hash, { expires }] of sessions) if (expires <= clock.now()) sessions.delete(hash);
-    for (const hash of sessions.keys()) if (sessions.size >= mostTokens) sessions.delete(hash);
+    for (const hash of sessions.keys()) if (sessions.size >= maxTokens) sessions.delete(hash);
   };
   return {
     exchange: (code) => {
-      const note = readNote(file);
-      if (!note || note.expires <= clock.now() || !isSame(codeHash(code), note.codeHash)) return undefined;
+      const login = readLoginFile(file);
+      if (!login || login.expires <= clock.now() || !isSame(codeHash(code), login.codeHash)) return undefined;
       // Renaming the file decides between concurrent attempts, in this process or others: only one succeeds.
       const taken = `${file}.${process.pid}.used`;
       try {
@@ -52,10 +52,10 @@ export function oneTimeLogin(file: string, clock: Clock): OneTimeLogin {
       } catch {
         return undefined;
       }
-      forgetOld();
+      dropOldTokens();
       const token = randomBytes(32).toString("base64url");
       const expires = clock.now() + tokenMilliseconds;
-      const user = { name: note.user, groups: note.groups };
+      const user = { name: login.user, groups: login.groups };
       const identity: Identity = { user };
       sessions.set(codeHash(token), { identity, expires });
       return { token, expires, user };
@@ -73,12 +73,12 @@ export function oneTimeLogin(file: string, clock: Clock): OneTimeLogin {
 const isSame = (a: string, b: string): boolean =>
   a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 
-function readNote(file: string): LoginNote | undefined {
+function readLoginFile(file: string): LoginFile | undefined {
   try {
-    const note = JSON.parse(readFileSync(file, "utf8")) as Partial<LoginNote>;
-    const { codeHash: hash, expires, user, groups } = note;
-    const isNote = typeof hash === "string" && typeof expires === "number" && typeof user === "string";
-    return isNote && Array.isArray(groups) ? { codeHash: hash, expires, user, groups } : undefined;
+    const login = JSON.parse(readFileSync(file, "utf8")) as Partial<LoginFile>;
+    const { codeHash: hash, expires, user, groups } = login;
+    const isValid = typeof hash === "string" && typeof expires === "number" && typeof user === "string";
+    return isValid && Array.isArray(groups) ? { codeHash: hash, expires, user, groups } : undefined;
   } catch {
     return undefined;
   }

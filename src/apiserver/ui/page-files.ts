@@ -42,7 +42,7 @@ interface PageFile {
   readonly headers: Readonly<Record<string, string>>;
   readonly plain: Uint8Array;
   /** Compressed with brotli by the build. */
-  readonly small: Uint8Array | undefined;
+  readonly compressed: Uint8Array | undefined;
 }
 
 export interface PageFiles {
@@ -67,15 +67,15 @@ export function pageFiles(folder: string): PageFiles {
         );
       if (header(headers, "if-none-match") === file.headers["etag"])
         return { status: 304, headers: file.headers };
-      const takesSmall = /\bbr\b/.test(header(headers, "accept-encoding") ?? "");
-      const small = takesSmall ? file.small : undefined;
-      const body = small ?? file.plain;
+      const acceptsBrotli = /\bbr\b/.test(header(headers, "accept-encoding") ?? "");
+      const compressed = acceptsBrotli ? file.compressed : undefined;
+      const body = compressed ?? file.plain;
       return {
         status: 200,
         headers: {
           ...file.headers,
           "content-length": String(body.length),
-          ...(small && { "content-encoding": "br" }),
+          ...(compressed && { "content-encoding": "br" }),
         },
         ...(method === "GET" && { body }),
       };
@@ -108,7 +108,7 @@ function readFiles(folder: string): ReadonlyMap<string, PageFile> {
         };
         return [
           name,
-          { headers, plain, small: names.includes(`${name}.br`) ? read(`${name}.br`) : undefined },
+          { headers, plain, compressed: names.includes(`${name}.br`) ? read(`${name}.br`) : undefined },
         ];
       }),
   );

@@ -12,11 +12,11 @@ const levels: [name: string, level: "None" | "Metadata", events: number][] = [
 for (const [name, level, count] of levels)
   test(name, async () => {
     const events: AuditEvent[] = [];
-    const asked: string[] = [];
+    const requests: string[] = [];
     const audit = {
       policy: () => ({
         configFor: ({ verb, path }: { readonly verb: string; readonly path: string }) => {
-          asked.push(`${verb} ${path}`);
+          requests.push(`${verb} ${path}`);
           return { level, omitStages: new Set(), omitManagedFields: false };
         },
         warnings: [],
@@ -36,7 +36,7 @@ for (const [name, level, count] of levels)
       body: "secret",
     };
     await inject(handle, request);
-    assert.deepEqual(asked, ["post /ui/login"]);
+    assert.deepEqual(requests, ["post /ui/login"]);
     assert.equal(events.length, count);
     for (const event of events) {
       assert.equal(event.requestUri, "/ui/login");

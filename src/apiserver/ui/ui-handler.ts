@@ -40,7 +40,7 @@ export function withUi(handle: Handle, options: UiOptions): Handle {
   };
 }
 
-const mostBodyBytes = 1024;
+const maxBodyBytes = 1024;
 
 /**
  * Handles a sign-in. The code must be sent as JSON, which other origins cannot do without a CORS preflight.
@@ -52,10 +52,10 @@ async function signIn(call: Call, { login, onSignIn }: UiOptions): Promise<Reply
     return plainReply(415, "415 the body must be application/json");
   const origin = header(call.headers, "sec-fetch-site") ?? "same-origin";
   if (origin !== "same-origin") return plainReply(403, "403 other origins may not sign in here");
-  const code = await call.body(mostBodyBytes).then(codeIn, () => undefined);
-  const made = code === undefined ? undefined : login.exchange(code);
-  await onSignIn?.(call, { user: made?.user, status: made ? 200 : 401 });
-  if (!made) return plainReply(401, "401 this link was used before or is too old");
+  const code = await call.body(maxBodyBytes).then(codeIn, () => undefined);
+  const session = code === undefined ? undefined : login.exchange(code);
+  await onSignIn?.(call, { user: session?.user, status: session ? 200 : 401 });
+  if (!session) return plainReply(401, "401 this link was used before or is too old");
   return {
     status: 200,
     headers: {
@@ -63,7 +63,9 @@ async function signIn(call: Call, { login, onSignIn }: UiOptions): Promise<Reply
       "cache-control": "no-store",
       "x-content-type-options": "nosniff",
     },
-    body: Buffer.from(JSON.stringify({ token: made.token, expires: new Date(made.expires).toISOString() })),
+    body: Buffer.from(
+      JSON.stringify({ token: session.token, expires: new Date(session.expires).toISOString() }),
+    ),
   };
 }
 

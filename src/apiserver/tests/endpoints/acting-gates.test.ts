@@ -94,9 +94,9 @@ test("a claim may reduce its request with RecoverVolumeExpansionFailure, but not
       resizeStatus: "NodeExpansionFailed",
     };
     const type = "application/merge-patch+json";
-    const told = await server.must(200, "PATCH", `${claims}/grows/status`, { type, body: { status } });
-    assert.equal(told.at("status.resizeStatus"), server === on ? "NodeExpansionFailed" : undefined);
-    assert.deepEqual(told.at("status.allocatedResources"), server === on ? { storage: "4Gi" } : undefined);
+    const updated = await server.must(200, "PATCH", `${claims}/grows/status`, { type, body: { status } });
+    assert.equal(updated.at("status.resizeStatus"), server === on ? "NodeExpansionFailed" : undefined);
+    assert.deepEqual(updated.at("status.allocatedResources"), server === on ? { storage: "4Gi" } : undefined);
     const odd = { allocatedResources: { cpu: "1", storage: "-1" }, resizeStatus: "Odd" };
     const answer = await server.ask("PATCH", `${claims}/grows/status`, { type, body: { status: odd } });
     assert.deepEqual(
@@ -152,9 +152,9 @@ test("enum values are published unless OpenAPIEnums is off", async () => {
 
 test("the start of token tracking is published with LegacyServiceAccountTokenTracking", async () => {
   const path = "/api/v1/namespaces/orch-system/configmaps";
-  const told = `${path}/orch-apiserver-legacy-service-account-token-tracking`;
-  assert.match(String((await on.must(200, "GET", told)).at("data.since")), /^\d{4}-\d{2}-\d{2}$/);
-  await off.must(404, "GET", told);
+  const trackingPath = `${path}/orch-apiserver-legacy-service-account-token-tracking`;
+  assert.match(String((await on.must(200, "GET", trackingPath)).at("data.since")), /^\d{4}-\d{2}-\d{2}$/);
+  await off.must(404, "GET", trackingPath);
 });
 
 test("a watch without a resource version gets no bookmarks with WatchFromStorageWithoutResourceVersion", async () => {

@@ -228,11 +228,11 @@ test("a future version is waited for briefly, then rejected", async () => {
     await new Promise((resolve) => setImmediate(resolve));
     await clock.advance(5000);
     const answer = await waiting;
-    const said = (await answer.json()) as Json;
-    assert.deepEqual([answer.status, said["reason"]], [status, reason], query);
+    const body = (await answer.json()) as Json;
+    assert.deepEqual([answer.status, body["reason"]], [status, reason], query);
     if (query.endsWith("Exact"))
       assert.match(
-        String(said["message"]),
+        String(body["message"]),
         new RegExp(`resourceVersion ${/\d+/.exec(query)![0]} is in the future`),
       );
   }

@@ -77,9 +77,9 @@ const created: [path: string, content: object, text: string][] = [
 for (const [path, content, text] of created)
   test(`a new object is refused with ${text}`, async () => {
     const answer = await ask("POST", path, { body: { metadata: { name: "a" }, ...content } });
-    const told = String(answer.json["message"]);
-    assert.equal(answer.status, 422, told);
-    assert.ok(text.endsWith(" format") ? told.endsWith(text) : told.includes(text), told);
+    const message = String(answer.json["message"]);
+    assert.equal(answer.status, 422, message);
+    assert.ok(text.endsWith(" format") ? message.endsWith(text) : message.includes(text), message);
   });
 
 test("owners of an API service are validated four times", async () => {

@@ -60,9 +60,9 @@ for (const [how, { must, watch, follow, place }] of servers) {
     const versions = [await make(path, "a"), await label(path, "a", "1")];
     await must(200, "DELETE", `${path}/a`);
     const frames = await watching.next(3);
-    const told = each(frames, "object.metadata.resourceVersion").map(Number);
-    assert.deepEqual(told.slice(0, 2), versions.map(Number));
-    assert.ok(told[2]! > told[1]!, "a deletion has a separate version");
+    const frameVersions = each(frames, "object.metadata.resourceVersion").map(Number);
+    assert.deepEqual(frameVersions.slice(0, 2), versions.map(Number));
+    assert.ok(frameVersions[2]! > frameVersions[1]!, "a deletion has a separate version");
     assert.equal(at(frames[2], "object.metadata.labels.x"), "1", "a deletion shows the last state");
     watching.stop();
   });

@@ -12,7 +12,7 @@ const { must, ask } = served;
 const services = "/apis/apiregistration.orch.io/v1/apiservices";
 
 /** The users that request the OpenAPI v2 document, and the OpenAPI v3 index if the backend has one. */
-const askers: unknown[] = [];
+const requesters: unknown[] = [];
 /** The group that the backend lists in aggregated discovery, if any. */
 let modern: object | undefined;
 let newer: Json | undefined;
@@ -21,7 +21,7 @@ const description = "/openapi/v2";
 let odd: ((response: ServerResponse) => void) | undefined;
 const paths: Json = {};
 const described = (request: IncomingMessage): Json => {
-  askers.push(request.headers["x-remote-user"]);
+  requesters.push(request.headers["x-remote-user"]);
   return { swagger: "2.0", paths, definitions: { "com.example.Thing": { description: "A thing." } } };
 };
 
@@ -113,10 +113,10 @@ test("requests for an aggregated version are forwarded with the identity of the 
 test("the discovery of an aggregated server is requested as an administrator", async () => {
   const before = backend.headers.length;
   await register();
-  const asked = backend.headers.slice(before).map((headers) => [headers["x-remote-user"], headers["x-remote-group"]]); // prettier-ignore
+  const identities = backend.headers.slice(before).map((headers) => [headers["x-remote-user"], headers["x-remote-group"]]); // prettier-ignore
   assert.ok(
-    asked.some(([user, group]) => user === "system:orch-aggregator" && group === "system:masters"),
-    String(asked),
+    identities.some(([user, group]) => user === "system:orch-aggregator" && group === "system:masters"),
+    String(identities),
   );
 });
 
@@ -311,7 +311,7 @@ test("the OpenAPI document of an aggregated server is part of this server's docu
   await eventually(async () => await describes(path));
   const document = (await must(200, "GET", "/openapi/v2")).json;
   assert.deepEqual((document["definitions"] as Json)["com.example.Thing"], { description: "A thing." });
-  assert.deepEqual([...new Set(askers)], ["system:aggregator"]);
+  assert.deepEqual([...new Set(requesters)], ["system:aggregator"]);
   const name = `apis/${group}/v1`;
   const url = await eventually(async () => {
     const index = (await must(200, "GET", "/openapi/v3")).at("paths") as Record<string, Json>;
@@ -324,20 +324,20 @@ test("the OpenAPI document of an aggregated server is part of this server's docu
 
 test("a failed request for an OpenAPI document is repeated at the next check", async () => {
   const clock = virtualClock(Date.now());
-  const asked: string[] = [];
+  const requests: string[] = [];
   await using failing = await fakeAgent({
     answer: (request, response) => {
       const path = request.url ?? "";
-      const isFirst = path === description && !asked.includes(description);
-      asked.push(path);
+      const isFirst = path === description && !requests.includes(description);
+      requests.push(path);
       if (isFirst) request.socket.destroy();
       else answer(request, response);
     },
   });
   await register(await serve({ clock }), failing);
-  await eventually(async () => asked.indexOf(description) < asked.lastIndexOf(description), { clock });
-  const between = asked.slice(asked.indexOf(description) + 1, asked.lastIndexOf(description));
-  assert.equal(between.filter((path) => path.startsWith("/apis/")).length, 1, asked.join(" "));
+  await eventually(async () => requests.indexOf(description) < requests.lastIndexOf(description), { clock });
+  const between = requests.slice(requests.indexOf(description) + 1, requests.lastIndexOf(description));
+  assert.equal(between.filter((path) => path.startsWith("/apis/")).length, 1, requests.join(" "));
 });
 
 test("an OpenAPI document with an invalid path is ignored, and documents without a URL are listed", async (t) => {

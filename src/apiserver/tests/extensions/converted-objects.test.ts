@@ -23,17 +23,17 @@ const hook = createServer({ cert: serving.certificate, key: serving.key }, (requ
     const {
       kind,
       apiVersion,
-      request: asked,
+      request: review,
     } = JSON.parse(text) as {
       kind: string;
       apiVersion: string;
       request: { uid: string; desiredAPIVersion: string; objects: Converted[] };
     };
-    const convertedObjects = asked.objects.map((object) => {
+    const convertedObjects = review.objects.map((object) => {
       change(object);
-      return { ...object, apiVersion: asked.desiredAPIVersion };
+      return { ...object, apiVersion: review.desiredAPIVersion };
     });
-    const answer = { uid: asked.uid, convertedObjects, result: { status: "Success" } };
+    const answer = { uid: review.uid, convertedObjects, result: { status: "Success" } };
     response.end(JSON.stringify({ kind, apiVersion, response: answer }));
   });
 });

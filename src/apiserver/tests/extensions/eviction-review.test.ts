@@ -28,13 +28,13 @@ test("admission of an eviction sees from its options that it is a dry run", asyn
   await must(201, "POST", `${core}/serviceaccounts`, { body: { metadata: { name: "default" } } });
   const containers = [{ name: "c", image: "i" }];
   await must(201, "POST", `${core}/pods`, { body: { metadata: { name: "one" }, spec: { containers } } });
-  const said = async (query: string, deleteOptions?: object) => {
+  const verdict = async (query: string, deleteOptions?: object) => {
     const body = { metadata: { name: "one" }, ...(deleteOptions && { deleteOptions }) };
     const { json } = await ask("POST", `${core}/pods/one/eviction${query}`, { body });
     return String(json["message"]).replace(/^.*: /, "");
   };
-  assert.equal(await said("?dryRun=All", {}), "told All");
-  assert.equal(await said("?dryRun=All", { dryRun: ["All"] }), "told All");
-  assert.equal(await said("?dryRun=All"), "told");
-  assert.equal(await said("", {}), "told");
+  assert.equal(await verdict("?dryRun=All", {}), "told All");
+  assert.equal(await verdict("?dryRun=All", { dryRun: ["All"] }), "told All");
+  assert.equal(await verdict("?dryRun=All"), "told");
+  assert.equal(await verdict("", {}), "told");
 });

@@ -80,9 +80,9 @@ const findings: [name: string, method: string, path: string, body: string, media
   ],
 ];
 await must(201, "POST", widgets, { body: widget(defined, "there", { spec: { known: "a" } }) });
-for (const [name, method, path, body, media, said] of findings)
+for (const [name, method, path, body, media, message] of findings)
   test(`strict decoding errors of ${name}`, async () => {
     const url = `${widgets}${path}?fieldValidation=Strict&fieldManager=m`;
     const answer = await ask(method, url, { body: Buffer.from(body), type: media });
-    assert.ok(String(answer.at("message")).includes(said), String(answer.at("message")));
+    assert.ok(String(answer.at("message")).includes(message), String(answer.at("message")));
   });

@@ -113,10 +113,10 @@ test("an earlier release ignores fields stored by a later one", async () => {
           ? { method, path, headers: { "content-type": "application/json" }, body: JSON.stringify(body) }
           : { method, path: `${path}/${body.metadata.name}` },
       );
-      const { spec: said } = JSON.parse(Buffer.from(await answer.bytes()).toString()) as typeof body & {
+      const { spec: stored } = JSON.parse(Buffer.from(await answer.bytes()).toString()) as typeof body & {
         spec: { versions: { schema: { openAPIV3Schema: { properties: { spec: typeof spec } } } }[] };
       };
-      return said.versions[0]!.schema.openAPIV3Schema.properties.spec["x-orch-validations"];
+      return stored.versions[0]!.schema.openAPIV3Schema.properties.spec["x-orch-validations"];
     } finally {
       await server.stop();
     }

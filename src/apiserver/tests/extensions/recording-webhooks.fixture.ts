@@ -36,9 +36,9 @@ export async function recordReviews(
     for await (const chunk of request) text += String(chunk);
     const review = JSON.parse(text) as { request: Asked & { uid: string } } & Json;
     const hook = request.url?.startsWith("/mutating") ? "mutating" : "validating";
-    const asked = { ...review.request, hook } as const;
-    seen.push(asked);
-    const patch = hook === "mutating" ? reply(asked).patch : undefined;
+    const recorded = { ...review.request, hook } as const;
+    seen.push(recorded);
+    const patch = hook === "mutating" ? reply(recorded).patch : undefined;
     const patched = patch && {
       patchType: "JSONPatch",
       patch: Buffer.from(JSON.stringify(patch)).toString("base64"),

@@ -69,8 +69,8 @@ test("the reviews of a pod deletion have the effective grace period, for both wr
   await must(201, "POST", `${core}/serviceaccounts`, { body: { metadata: { name: "default" } } });
   const pod = { metadata: { name: "p" }, spec: { ...template.spec, nodeName: "n" } };
   await must(201, "POST", `${core}/pods`, { body: pod });
-  const graces = (asked: readonly { readonly options: Record<string, unknown> | null }[]): unknown =>
-    asked.map(({ options }) => options!["gracePeriodSeconds"]);
+  const graces = (reviews: readonly { readonly options: Record<string, unknown> | null }[]): unknown =>
+    reviews.map(({ options }) => options!["gracePeriodSeconds"]);
   const dry = { dryRun: ["All"] };
   assert.deepEqual(
     graces(await during(() => must(200, "DELETE", `${core}/pods/p`, { body: dry }))),
@@ -101,9 +101,9 @@ test("mutating webhooks are called before the resource version of a replacement 
     [409, "1"],
   ] as const) {
     const body = { metadata: { name: "l", resourceVersion } };
-    const asked = await during(() => must(status, "PUT", `${leases}/l`, { body }));
+    const reviews = await during(() => must(status, "PUT", `${leases}/l`, { body }));
     assert.deepEqual(
-      asked.map(({ hook }) => hook),
+      reviews.map(({ hook }) => hook),
       ["mutating"],
     );
   }
@@ -150,8 +150,8 @@ test("the options of a proxied connection have the requested path", async (t) =>
     ["/a/", "/a/"],
   ];
   for (const [behind, path] of paths) {
-    const [asked] = await during(() => ask("GET", `${core}/services/none/proxy${behind}`));
-    assert.equal(asked!.object!["path"], path);
+    const [review] = await during(() => ask("GET", `${core}/services/none/proxy${behind}`));
+    assert.equal(review!.object!["path"], path);
   }
 });
 

@@ -104,7 +104,7 @@ test("errors are recorded with their status, impersonation with its user, failed
     headers: { authorization: "Bearer wrong" },
   });
   assert.equal(refused.status, 401);
-  const [as, nobody] = events();
+  const [as, unauthenticated] = events();
   assert.deepEqual(
     [
       as!.impersonatedUser?.username,
@@ -113,7 +113,10 @@ test("errors are recorded with their status, impersonation with its user, failed
     ],
     ["zoe", 403, "forbid"],
   );
-  assert.deepEqual([nobody!.stage, nobody!.user, nobody!.responseStatus?.code], ["ResponseStarted", {}, 401]);
+  assert.deepEqual(
+    [unauthenticated!.stage, unauthenticated!.user, unauthenticated!.responseStatus?.code],
+    ["ResponseStarted", {}, 401],
+  );
 });
 
 test("a watch is recorded when it starts and when it ends", async () => {

@@ -159,11 +159,11 @@ test("every served subresource has a series, and unknown ones have none", async 
   ].filter(({ name }) => name.includes("/"));
   for (const { name, namespaced } of parts)
     await server.inject({ path: `/api/v1/${namespaced ? "namespaces/a/" : ""}${name.replace("/", "/b/")}` });
-  const told = await (await server.inject({ path: "/metrics" })).text();
+  const exposed = await (await server.inject({ path: "/metrics" })).text();
   await server.stop();
   assert.ok(parts.length > 12);
   const found = [
-    ...told.matchAll(/^apiserver_request_total\{.*,resource="(\w+)",subresource="([^"/]+)"/gm),
+    ...exposed.matchAll(/^apiserver_request_total\{.*,resource="(\w+)",subresource="([^"/]+)"/gm),
   ].map(([, resource, part]) => `${resource}/${part}`);
   assert.deepEqual(
     [...new Set(found)].toSorted(),

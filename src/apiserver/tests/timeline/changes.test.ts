@@ -24,7 +24,7 @@ const base = `/apis/${timelineGroup}/v1`;
 
 const timeline = async (path: string, trusted?: { name: string; groups: string[] }): Promise<Json> =>
   (await must(200, "GET", `${base}/${path}`, trusted ? { trusted } : {})).json;
-const told = (answer: Json): string[] =>
+const entriesOf = (answer: Json): string[] =>
   (answer["items"] as Json[]).map((entry) => `${textAt(entry, "type")} ${textAt(entry, "object.name")}`);
 
 const pod = (name: string, owner?: Json): Json => ({
@@ -68,7 +68,7 @@ test("the tree of an object covers everything it owns or owned", async () => {
   });
   await must(200, "DELETE", `${pods}/web-1-a?gracePeriodSeconds=0`);
   const answer = await timeline(`namespaces/${ns}/timelines?kind=deploy&name=web&tree=true`);
-  assert.deepEqual(told(answer), [
+  assert.deepEqual(entriesOf(answer), [
     "Created web",
     "Created web-1",
     "Created web-1-a",
@@ -85,7 +85,12 @@ test("the tree of an object covers everything it owns or owned", async () => {
     ["ReplicaSet/web-1", "Deployment/web"],
   );
   const alone = await timeline(`namespaces/${ns}/timelines?kind=Pod&name=web-1-a`);
-  assert.deepEqual(told(alone), ["Created web-1-a", "Changed web-1-a", "Deleted web-1-a", "Warning web-1-a"]);
+  assert.deepEqual(entriesOf(alone), [
+    "Created web-1-a",
+    "Changed web-1-a",
+    "Deleted web-1-a",
+    "Warning web-1-a",
+  ]);
 });
 
 test("a change has its fields, its field manager and its user", async () => {
@@ -185,7 +190,7 @@ test("custom resources defined at runtime are recorded once a client has request
   await must(201, "POST", widgets, {
     body: { apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "w" } },
   });
-  assert.deepEqual(told(await timeline(`namespaces/${ns}/timelines?kind=widgets`)), ["Created w"]);
+  assert.deepEqual(entriesOf(await timeline(`namespaces/${ns}/timelines?kind=widgets`)), ["Created w"]);
 });
 
 test("recorded changes survive a restart, including those just before it", async () => {
@@ -193,7 +198,7 @@ test("recorded changes survive a restart, including those just before it", async
   const names = async (server: Awaited<ReturnType<typeof startServer>>): Promise<string[]> => {
     const path = `${base}/namespaces/default/timelines?kind=ConfigMap&name=a,b`;
     const answer = await server.inject({ method: "GET", path });
-    return told(JSON.parse(Buffer.from(await answer.bytes()).toString()) as Json);
+    return entriesOf(JSON.parse(Buffer.from(await answer.bytes()).toString()) as Json);
   };
   const create = async (server: Awaited<ReturnType<typeof startServer>>, name: string): Promise<void> => {
     await server.inject({

@@ -35,7 +35,7 @@ test("self subject reviews are served in the enabled versions", async () => {
 
 const access = "/apis/authorization.orch.io/v1/subjectaccessreviews";
 const spec = { user: "u", resourceAttributes: { verb: "get", resource: "pods" } };
-const sent: [name: string, metadata: object, status: number][] = [
+const sentMetadata: [name: string, metadata: object, status: number][] = [
   ["a namespace is ignored", { namespace: "x" }, 201],
   [
     "fields set by the server are ignored",
@@ -45,7 +45,7 @@ const sent: [name: string, metadata: object, status: number][] = [
   ["a name is rejected", { name: "x" }, 422],
   ["labels are rejected", { labels: { a: "b" } }, 422],
 ];
-for (const [name, metadata, status] of sent) {
+for (const [name, metadata, status] of sentMetadata) {
   test(`in an access review, ${name}`, async () => {
     const { must } = await serve();
     const answer = await must(status, "POST", access, { body: { metadata, spec } });

@@ -175,11 +175,11 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
   });
 
   test(`${name}: aggregated discovery is available in every encoding, with one ETag`, async () => {
-    const asked = `g=${dialect.wire.discoveryGroup};v=v2beta1;as=APIGroupDiscoveryList`;
+    const parameters = `g=${dialect.wire.discoveryGroup};v=v2beta1;as=APIGroupDiscoveryList`;
     const tags = new Set<unknown>();
     for (const media of ["application/json", "application/yaml", dialect.wire.protobufMediaType]) {
-      const answer = await must(200, "GET", "/apis", { accept: `${media};${asked}` });
-      assert.equal(answer.headers["content-type"], `${media};${asked}`);
+      const answer = await must(200, "GET", "/apis", { accept: `${media};${parameters}` });
+      assert.equal(answer.headers["content-type"], `${media};${parameters}`);
       assert.match(answer.text, /customresourcedefinitions/);
       tags.add(answer.headers["etag"]);
     }

@@ -377,9 +377,9 @@ for (const { name, must, ask, v2, index, documents } of fetched) {
           properties.map(([key]) => key),
           kind,
         );
-        for (const [key, { type: said, $ref, format }] of properties) {
+        for (const [key, { type, $ref, format }] of properties) {
           const { _ref, type: typed, format: formatted } = decoded.get(key)!;
-          assert.deepEqual([_ref, at(typed, "value.0"), formatted], [$ref, said, format], `${kind}.${key}`);
+          assert.deepEqual([_ref, at(typed, "value.0"), formatted], [$ref, type, format], `${kind}.${key}`);
         }
         assert.deepEqual(found["required"], schema["required"]);
       }

@@ -125,18 +125,18 @@ test("a list spliced in chunks equals one spliced at once", async () => {
       typeHeaderBytes: 12,
     }) as CachedObject;
   const items = Array.from({ length: 9000 }, (_, i) => line(i));
-  let asked = 0;
+  let calls = 0;
   const splice = (some: readonly CachedObject[]): Uint8Array => {
-    asked++;
+    calls++;
     return Buffer.from(
       some.map((item) => `{${item.line.subarray(item.typeHeaderBytes, -1).toString()}`).join(","),
     );
   };
   const whole = Buffer.from(splice(items)).toString();
-  asked = 0;
+  calls = 0;
   assert.equal(Buffer.concat(await splicedLongList(items, splice)).toString(), whole);
   assert.equal((JSON.parse(`[${whole}]`) as unknown[]).length, 9000);
-  assert.ok(asked > 2, `${asked} pieces`);
+  assert.ok(calls > 2, `${calls} pieces`);
   assert.deepEqual(await splicedLongList([], splice), []);
 });
 

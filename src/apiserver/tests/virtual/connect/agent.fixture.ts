@@ -11,7 +11,7 @@ export interface FakeAgent extends AsyncDisposable {
   /** Serving certificate that clients must trust. */
   readonly certificate: string;
   /** Received requests as `GET /path`, in order. */
-  readonly asked: string[];
+  readonly requests: string[];
   readonly headers: IncomingMessage["headers"][];
 }
 
@@ -26,12 +26,12 @@ export async function fakeAgent(options: FakeAgentOptions): Promise<FakeAgent> {
     now: Date.now(),
     days: 1,
   });
-  const asked: string[] = [];
+  const requests: string[] = [];
   const headers: IncomingMessage["headers"][] = [];
   const open = new Set<Duplex>();
   const server = createServer({ cert: certificate, key });
   const note = (request: IncomingMessage): void => {
-    asked.push(`${request.method} ${request.url}`);
+    requests.push(`${request.method} ${request.url}`);
     headers.push(request.headers);
   };
   server.on("connection", (socket) => open.add(socket));
@@ -48,7 +48,7 @@ export async function fakeAgent(options: FakeAgentOptions): Promise<FakeAgent> {
   return {
     port: (server.address() as AddressInfo).port,
     certificate,
-    asked,
+    requests,
     headers,
     [Symbol.asyncDispose]: async () => {
       for (const socket of open) socket.destroy();

@@ -92,9 +92,9 @@ after(async () => {
 });
 /** Sends a request and returns the requests that the agent received meanwhile. */
 async function asking(method: string, path: string) {
-  const before = agent.asked.length;
+  const before = agent.requests.length;
   const got = await server.inject({ method, path });
-  return { status: got.status, text: await got.text(), asked: agent.asked.slice(before) };
+  return { status: got.status, text: await got.text(), asked: agent.requests.slice(before) };
 }
 
 for (const [name, path, answer, [expected, asked, body]] of logs) {
@@ -186,7 +186,7 @@ test("after an upgrade, bytes are relayed both ways, and each direction ends sep
     text,
     "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nX-Stream-Protocol-Version: v4\r\n\r\nwelcome;heard some input",
   );
-  assert.deepEqual(agent.asked, [
+  assert.deepEqual(agent.requests, [
     "POST /exec/default/web/c?command=sh&command=-c&command=echo+hi&input=1&output=1",
   ]);
   const [seen] = agent.headers;
@@ -207,7 +207,7 @@ test("the response of an agent that refuses an upgrade is passed on", async () =
   assert.match(text, /^HTTP\/1\.1 403 Forbidden\r\n/);
   assert.match(text, /x-why: protocol/i);
   assert.ok(text.endsWith("\r\n\r\nnope"));
-  assert.deepEqual(agent.asked, ["POST /attach/default/two/a?output=1"]);
+  assert.deepEqual(agent.requests, ["POST /attach/default/two/a?output=1"]);
 });
 
 test("a plain success response to an upgrade is an error", async () => {
@@ -219,7 +219,7 @@ test("a plain success response to an upgrade is an error", async () => {
     await upgraded(server, `${pods}/web/portforward`, [], ""),
     /500 Internal Server Error[^]*invalid upgrade response: status code 200/,
   );
-  assert.deepEqual(agent.asked, ["POST /portForward/default/web"]);
+  assert.deepEqual(agent.requests, ["POST /portForward/default/web"]);
 });
 
 const places: [name: string, path: string, status: number, text: RegExp][] = [

@@ -115,7 +115,7 @@ test("commands with the newest protocol: streams by channel, the end of the inpu
   const [code] = (await once(client, "close")) as [number];
   assert.deepEqual(messages, ["1 ", "1 heard some input", "2 oh", '3 {"metadata":{},"status":"Success"}']);
   assert.deepEqual(
-    [code, agent.asked],
+    [code, agent.requests],
     [1000, ["POST /exec/default/web/c?command=cat&error=1&input=1&output=1"]],
   );
   assert.deepEqual(seen, [
@@ -169,7 +169,7 @@ test("port forwarding: messages carry the agent's bytes, both ways", async () =>
     text,
     /^HTTP\/1\.1 101 [^]*Sec-WebSocket-Protocol: SPDY\/3\.1\+portforward\.k8s\.io\r\n[^]*early,[^]*portforward\.k8s\.io heard bytes/,
   );
-  assert.deepEqual(agent.asked, ["POST /portForward/default/web"]);
+  assert.deepEqual(agent.requests, ["POST /portForward/default/web"]);
 });
 
 test("an error of the agent is returned to the client", async () => {
