@@ -1,7 +1,7 @@
 // Scheduler cache: nodes and the pods assigned to them, both observed and assumed.
 import { NodeInfo, type SeenNode, type SeenPod } from "./node-info.ts";
 
-export const isOver = ({ status }: SeenPod): boolean =>
+export const isFinished = ({ status }: SeenPod): boolean =>
   status.phase === "Succeeded" || status.phase === "Failed";
 
 export class ClusterCache {
@@ -30,7 +30,7 @@ export class ClusterCache {
 
   setPod(pod: SeenPod): void {
     const uid = pod.metadata.uid!;
-    if (isOver(pod)) return this.removePod(uid);
+    if (isFinished(pod)) return this.removePod(uid);
     if (!pod.spec.nodeName) return;
     this.#assumed.delete(uid);
     this.#place(pod, pod.spec.nodeName);

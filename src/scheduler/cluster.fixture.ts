@@ -64,8 +64,12 @@ export async function addNode(client: ApiClient, name: string, cpu = "2"): Promi
   const nodes = client.of(kinds.nodes);
   await nodes.create({ metadata: { name }, spec: {} });
   await nodes.patch(name, "merge", { spec: { taints: null } });
-  const room = { cpu, memory: "4Gi", pods: "10" };
-  const status = { allocatable: room, capacity: room, conditions: [{ type: "Ready", status: "True" }] };
+  const resources = { cpu, memory: "4Gi", pods: "10" };
+  const status = {
+    allocatable: resources,
+    capacity: resources,
+    conditions: [{ type: "Ready", status: "True" }],
+  };
   await nodes.patch(name, "merge", { status }, { subresource: "status" });
 }
 

@@ -10,15 +10,15 @@ const head = "apiVersion: orchscheduler.config.orch.io/v1\nkind: OrchSchedulerCo
 const read = (text: string) => schedulerConfiguration(head + text, dialects.orch);
 const named = (plugins: readonly { readonly name: string }[]): string[] => plugins.map(({ name }) => name);
 
-test("an empty file is the default scheduler", () => {
-  const { profiles, backOff } = read("");
-  assert.deepEqual(backOff, { firstMilliseconds: 1000, longestMilliseconds: 10_000 });
+test("an empty file yields the default scheduler", () => {
+  const { profiles, backoff } = read("");
+  assert.deepEqual(backoff, { initialMilliseconds: 1000, maxMilliseconds: 10_000 });
   assert.equal(profiles[0]!.schedulerName, "default-scheduler");
   assert.equal(profiles[0]!.preempts, true);
   assert.deepEqual(named(profiles[0]!.plugins), named(defaultPlugins));
 });
 
-test("the other dialect has the names of the original, in both versions", () => {
+test("the other dialect uses the names of the original, in both versions", () => {
   for (const version of ["v1", "v1beta3"])
     schedulerConfiguration(
       `apiVersion: kubescheduler.config.k8s.io/${version}\nkind: KubeSchedulerConfiguration\n`,
@@ -26,7 +26,7 @@ test("the other dialect has the names of the original, in both versions", () => 
     );
 });
 
-test("profiles choose plug-ins, weights and whether to preempt", () => {
+test("profiles configure plugins, weights and preemption", () => {
   const { profiles } = read(`
 percentageOfNodesToScore: 30
 profiles:
@@ -51,7 +51,7 @@ profiles:
   assert.equal(b!.plugins.find(({ name }) => name === "TaintToleration")?.weight, 9);
 });
 
-test("lists that change nothing are taken, and so is disabling what is not there", () => {
+test("lists without effect are accepted, and so is disabling cloud plugins", () => {
   const plugins = read(`
 profiles:
 - plugins:
@@ -70,14 +70,14 @@ test("a resource of weight 0 has weight 1", () => {
   );
 });
 
-test("leader election, back-offs and the client config are taken", () => {
+test("leader election, backoffs and the client config are read", () => {
   const found = read(`
 podInitialBackoffSeconds: 2
 podMaxBackoffSeconds: 20
 clientConnection: { orchconfig: /etc/scheduler.conf }
 leaderElection: { leaderElect: false, leaseDuration: 20s, resourceName: other }
 `);
-  assert.deepEqual(found.backOff, { firstMilliseconds: 2000, longestMilliseconds: 20_000 });
+  assert.deepEqual(found.backoff, { initialMilliseconds: 2000, maxMilliseconds: 20_000 });
   assert.equal(found.clientConfig, "/etc/scheduler.conf");
   assert.deepEqual(found.leaderElection, {
     leaderElect: false,
@@ -87,23 +87,23 @@ leaderElection: { leaderElect: false, leaseDuration: 20s, resourceName: other }
 });
 
 const wrong: [name: string, text: string, message: RegExp][] = [
-  ["a field that nobody knows", "profiles: [{ plugin: {} }]", /unknown field "profiles\[0\]\.plugin"/],
-  ["a key that is there twice", "podMaxBackoffSeconds: 3\npodMaxBackoffSeconds: 3", /already set/],
+  ["an unknown field", "profiles: [{ plugin: {} }]", /unknown field "profiles\[0\]\.plugin"/],
+  ["a duplicate key", "podMaxBackoffSeconds: 3\npodMaxBackoffSeconds: 3", /already set/],
   ["a value of the wrong type", "podMaxBackoffSeconds: many", /podMaxBackoffSeconds: must be a whole number/],
   [
-    "a plug-in that does not exist",
+    "a plugin that does not exist",
     "profiles: [{ plugins: { score: { enabled: [{ name: X }] } } }]",
-    /plugins\.score\.enabled\[0\]\.name: there is no plug-in "X"/,
+    /plugins\.score\.enabled\[0\]\.name: unknown plugin "X"/,
   ],
   [
-    "a part that cannot be left out",
+    "disabling a required plugin",
     "profiles: [{ plugins: { multiPoint: { disabled: [{ name: DefaultBinder }] } } }]",
     /"DefaultBinder" cannot be disabled/,
   ],
   [
-    "a point without a list",
+    "an extension point without a list",
     "profiles: [{ plugins: { reserve: { disabled: [{ name: VolumeBinding }] } } }]",
-    /plugins\.reserve: this point has no list/,
+    /plugins\.reserve: this extension point cannot be configured/,
   ],
   [
     "a queue without an order",
@@ -111,17 +111,17 @@ const wrong: [name: string, text: string, message: RegExp][] = [
     /"PrioritySort" cannot be disabled.*"DefaultBinder" cannot be disabled/,
   ],
   [
-    "a plug-in at a point where it does nothing",
+    "a plugin at an extension point it does not implement",
     "profiles: [{ plugins: { filter: { enabled: [{ name: ImageLocality }] } } }]",
-    /filter\.enabled\[0\]\.name: plug-in "ImageLocality" has no part in filter/,
+    /filter\.enabled\[0\]\.name: plugin "ImageLocality" does not implement filter/,
   ],
   [
-    "a plug-in that is named twice",
+    "a plugin that is named twice",
     "profiles: [{ plugins: { score: { enabled: [{ name: ImageLocality }, { name: ImageLocality }] } } }]",
     /score\.enabled\[1\]\.name: Duplicate value: "ImageLocality"/,
   ],
   [
-    "a lease that ends before it is renewed",
+    "a lease that ends before its renewal",
     "leaderElection: { leaseDuration: 5s, renewDeadline: 10s }",
     /leaseDuration: must be greater than renewDeadline/,
   ],
@@ -136,19 +136,19 @@ const wrong: [name: string, text: string, message: RegExp][] = [
     /scoringStrategy\.type: must be one of LeastAllocated/,
   ],
   [
-    "resources and groups that are no names",
+    "invalid names of resources and groups",
     "profiles: [{ pluginConfig: [{ name: NodeResourcesFit, args: { ignoredResources: [a b], ignoredResourceGroups: [x/y] } }] }]",
-    /ignoredResources\[0\]: "a b" is no qualified name.*ignoredResourceGroups\[0\]: "x\/y"/,
+    /ignoredResources\[0\]: "a b" is not a qualified name.*ignoredResourceGroups\[0\]: "x\/y"/,
   ],
   [
-    "balance by weights, or by one resource twice",
+    "weighted or duplicate resources for balanced allocation",
     "profiles: [{ pluginConfig: [{ name: NodeResourcesBalancedAllocation, args: { resources: [{ name: cpu, weight: 2 }, { name: cpu }] } }] }]",
     /resources\[0\]\.weight: must be 1.*resources\[1\]\.name: Duplicate value: "cpu"/,
   ],
   [
-    "default constraints of one key twice, or of none",
+    "default constraints with a duplicate or missing key",
     "profiles: [{ pluginConfig: [{ name: PodTopologySpread, args: { defaultingType: List, defaultConstraints: [{ maxSkew: 1, topologyKey: a b, whenUnsatisfiable: DoNotSchedule }, { maxSkew: 2, topologyKey: a b, whenUnsatisfiable: DoNotSchedule }] } }] }]",
-    /"a b" is no qualified name.*Duplicate value: "{a b, DoNotSchedule}"/,
+    /"a b" is not a qualified name.*Duplicate value: "{a b, DoNotSchedule}"/,
   ],
   [
     "two profiles of one name",
@@ -156,16 +156,16 @@ const wrong: [name: string, text: string, message: RegExp][] = [
     /profiles\[1\]\.schedulerName: Duplicate value: "a"/,
   ],
   [
-    "a profile without a name among several",
+    "an unnamed profile among several",
     "profiles: [{ schedulerName: a }, {}]",
     /profiles\[1\]\.schedulerName: Required value/,
   ],
-  ["extenders", "extenders: [{ urlPrefix: x }]", /extenders: extenders are not called/],
-  ["another parallelism", "parallelism: 4", /parallelism: one pod is placed at a time/],
+  ["extenders", "extenders: [{ urlPrefix: x }]", /extenders: extenders are not supported/],
+  ["another parallelism", "parallelism: 4", /parallelism: one pod is scheduled at a time/],
   [
-    "arguments of plug-ins without any",
+    "arguments for a plugin without any",
     "profiles: [{ pluginConfig: [{ name: NodeName, args: {} }] }]",
-    /no arguments for plug-in "NodeName"/,
+    /plugin "NodeName" has no arguments/,
   ],
   [
     "default constraints without the type List",
@@ -177,12 +177,16 @@ const wrong: [name: string, text: string, message: RegExp][] = [
     "profiles: [{ pluginConfig: [{ name: NodeResourcesFit, args: { scoringStrategy: { type: RequestedToCapacityRatio, requestedToCapacityRatio: { shape: [{ utilization: 50, score: 1 }, { utilization: 0, score: 2 }] } } } }] }]",
     /sorted in increasing order/,
   ],
-  ["shorter longest back-off", "podInitialBackoffSeconds: 5\npodMaxBackoffSeconds: 2", /must be at least/],
+  [
+    "a maximum backoff below the initial one",
+    "podInitialBackoffSeconds: 5\npodMaxBackoffSeconds: 2",
+    /must be at least/,
+  ],
 ];
 for (const [name, text, message] of wrong)
-  test(`${name} is refused`, () => assert.throws(() => read(text), message));
+  test(`${name} is rejected`, () => assert.throws(() => read(text), message));
 
-test("another kind or version is refused, and every problem is told", () => {
+test("another kind or version is rejected, and every problem is reported", () => {
   assert.throws(
     () => schedulerConfiguration("apiVersion: v1\nkind: Pod\nfoo: 1\n", dialects.orch),
     /unknown field "foo".*apiVersion: must be one of.*kind: must be OrchSchedulerConfiguration/s,
@@ -196,11 +200,11 @@ const ratio = (shape: [number, number][]): ScoringStrategy => ({
   shape: shape.map(([utilization, score]) => ({ utilization, score })),
 });
 const scores: [name: string, strategy: ScoringStrategy, used: number, expected: number][] = [
-  ["emptier is better", { type: "LeastAllocated", resources }, 25, 75],
-  ["fuller is better", { type: "MostAllocated", resources }, 25, 25],
-  ["more than there is counts as all", { type: "MostAllocated", resources }, 125, 100],
+  ["LeastAllocated prefers emptier nodes", { type: "LeastAllocated", resources }, 25, 75],
+  ["MostAllocated prefers fuller nodes", { type: "MostAllocated", resources }, 25, 25],
+  ["utilization above capacity counts as full", { type: "MostAllocated", resources }, 125, 100],
   [
-    "a curve between its points",
+    "a shape between its points",
     ratio([
       [0, 0],
       [100, 10],
@@ -209,7 +213,7 @@ const scores: [name: string, strategy: ScoringStrategy, used: number, expected: 
     25,
   ],
   [
-    "a curve that falls",
+    "a decreasing shape",
     ratio([
       [0, 10],
       [50, 0],
@@ -218,7 +222,7 @@ const scores: [name: string, strategy: ScoringStrategy, used: number, expected: 
     50,
   ],
   [
-    "a curve behind its last point",
+    "a shape beyond its last point",
     ratio([
       [0, 2],
       [50, 4],
@@ -228,13 +232,13 @@ const scores: [name: string, strategy: ScoringStrategy, used: number, expected: 
   ],
 ];
 for (const [name, strategy, used, expected] of scores)
-  test(`nodes compare by use: ${name}`, () =>
+  test(`node scoring: ${name}`, () =>
     assert.equal(
-      allocationScore({ allocatable: { cpu: 100 }, weighed: { cpu: used } }, {}, strategy),
+      allocationScore({ allocatable: { cpu: 100 }, nonZeroRequested: { cpu: used } }, {}, strategy),
       expected,
     ));
 
-test("how many nodes are compared can be set", () => {
+test("the percentage of nodes to score can be configured", () => {
   assert.deepEqual(
     [nodesToFind(50, 10), nodesToFind(1000, 30), nodesToFind(1000, 100), nodesToFind(1000)],
     [50, 300, 1000, 420],

@@ -5,7 +5,7 @@ import type { Dialect } from "#dialect";
 import { parseYaml } from "#schema";
 import type { Plugin } from "./framework.ts";
 import { readPluginConfig } from "./plugin-args.ts";
-import { type Profile, defaultSchedulerName, pluginsWith, usualPluginSettings } from "./profile.ts";
+import { type Profile, defaultSchedulerName, pluginsWith, defaultPluginSettings } from "./profile.ts";
 import {
   type FieldReader,
   readBoolean,
@@ -19,7 +19,7 @@ import {
 
 export interface SchedulerConfiguration {
   readonly profiles: readonly Profile[];
-  readonly backOff: { readonly firstMilliseconds: number; readonly longestMilliseconds: number };
+  readonly backoff: { readonly initialMilliseconds: number; readonly maxMilliseconds: number };
   /** Path of the client config in the file; takes precedence over flags. */
   readonly clientConfig?: string;
   readonly leaderElection: LeaderElection;
@@ -35,7 +35,7 @@ export interface LeaderElection {
 }
 
 const versions = ["v1", "v1beta3"];
-const most = 2 ** 31 - 1;
+const maxInt32 = 2 ** 31 - 1;
 /** Plugins of the original that are built into this scheduler, with their extension points. */
 const fixedPoints = {
   PrioritySort: "queueSort",
@@ -45,7 +45,7 @@ const fixedPoints = {
 const fixed: readonly string[] = Object.keys(fixedPoints);
 const preemption = "DefaultPreemption";
 /** Plugins of the original for volume limits of cloud providers, which have no effect here. */
-const absent = ["EBSLimits", "GCEPDLimits", "AzureDiskLimits", "CinderLimits"];
+const cloudVolumeLimits = ["EBSLimits", "GCEPDLimits", "AzureDiskLimits", "CinderLimits"];
 
 const readDuration: FieldReader<number> = (value, path, problems) => {
   try {
@@ -57,16 +57,16 @@ const readDuration: FieldReader<number> = (value, path, problems) => {
 };
 
 const pluginSet = readObject({
-  enabled: readList(readObject({ name: readText, weight: readInteger(0, most) })),
+  enabled: readList(readObject({ name: readText, weight: readInteger(0, maxInt32) })),
   disabled: readList(readObject({ name: readText })),
 });
 type PluginSet = ReturnType<typeof pluginSet>;
 /** Rejects a non-empty list at an extension point that cannot be configured separately. */
-const elsewhere: FieldReader<undefined> = (value, path, problems) => {
+const notConfigurable: FieldReader<undefined> = (value, path, problems) => {
   const { enabled = [], disabled = [] } = pluginSet(value, path, problems);
   if (enabled.length + disabled.length > 0)
     problems.push(
-      `${path}: this point has no list of its own here: use multiPoint, filter, postFilter or score`,
+      `${path}: this extension point cannot be configured separately: use multiPoint, filter, postFilter or score`,
     );
   return undefined;
 };
@@ -77,13 +77,13 @@ const pluginPoints = readObject({
   score: pluginSet,
   preEnqueue: pluginSet,
   queueSort: pluginSet,
-  preFilter: elsewhere,
-  preScore: elsewhere,
-  reserve: elsewhere,
-  permit: elsewhere,
-  preBind: elsewhere,
+  preFilter: notConfigurable,
+  preScore: notConfigurable,
+  reserve: notConfigurable,
+  permit: notConfigurable,
+  preBind: notConfigurable,
   bind: pluginSet,
-  postBind: elsewhere,
+  postBind: notConfigurable,
 });
 
 const profile = readObject({
@@ -97,7 +97,7 @@ const readFile = (dialect: Dialect) =>
   readObject({
     apiVersion: readText,
     kind: readText,
-    parallelism: readOnly([16], "one pod is placed at a time"),
+    parallelism: readOnly([16], "one pod is scheduled at a time"),
     leaderElection: readObject({
       leaderElect: readBoolean,
       leaseDuration: readDuration,
@@ -109,21 +109,18 @@ const readFile = (dialect: Dialect) =>
     }),
     clientConnection: readObject({
       [dialect.cli.clientConfigFlag]: readText,
-      acceptContentTypes: readOnly([""], "the client chooses the form of objects itself"),
-      contentType: readOnly(
-        ["", dialect.wire.protobufMediaType],
-        "the client chooses the form of objects itself",
-      ),
+      acceptContentTypes: readOnly([""], "the client chooses the encoding itself"),
+      contentType: readOnly(["", dialect.wire.protobufMediaType], "the client chooses the encoding itself"),
       qps: readOnly([50], "requests are limited by the server"),
       burst: readOnly([100], "requests are limited by the server"),
     }),
-    enableProfiling: readOnly([false], "there is no profiling here"),
-    enableContentionProfiling: readOnly([false], "this runtime has no locks to wait for"),
+    enableProfiling: readOnly([false], "profiling is not supported"),
+    enableContentionProfiling: readOnly([false], "the runtime has no lock contention to profile"),
     percentageOfNodesToScore: readInteger(0, 100),
-    podInitialBackoffSeconds: readInteger(1, most),
-    podMaxBackoffSeconds: readInteger(1, most),
+    podInitialBackoffSeconds: readInteger(1, maxInt32),
+    podMaxBackoffSeconds: readInteger(1, maxInt32),
     profiles: readList(profile),
-    extenders: readOnly([], "extenders are not called"),
+    extenders: readOnly([], "extenders are not supported"),
   });
 
 /** Parses a configuration file; throws one error that lists every problem. */
@@ -136,16 +133,17 @@ export function schedulerConfiguration(text: string, dialect: Dialect): Schedule
   if (!versions.some((version) => file.apiVersion === `${group}/${version}`))
     problems.push(`apiVersion: must be one of ${versions.map((each) => `${group}/${each}`).join(", ")}`);
   if (file.kind !== kind) problems.push(`kind: must be ${kind}`);
-  const { podInitialBackoffSeconds: first = 1, podMaxBackoffSeconds: longest = 10 } = file;
-  if (longest < first) problems.push("podMaxBackoffSeconds: must be at least podInitialBackoffSeconds");
+  const { podInitialBackoffSeconds: initialBackoff = 1, podMaxBackoffSeconds: maxBackoff = 10 } = file;
+  if (maxBackoff < initialBackoff)
+    problems.push("podMaxBackoffSeconds: must be at least podInitialBackoffSeconds");
   const given = file.profiles?.length ? file.profiles : [{}];
   const profiles = given.map((each, index) => {
     const path = `profiles[${index}]`;
     if (given.length > 1 && !each.schedulerName) problems.push(`${path}.schedulerName: Required value`);
     const schedulerName = each.schedulerName || defaultSchedulerName;
     const percentage = each.percentageOfNodesToScore ?? file.percentageOfNodesToScore;
-    const made = profileOf(each, schedulerName, path, problems);
-    return { ...made, ...(percentage !== undefined && { percentageOfNodesToScore: percentage }) };
+    const parsed = profileOf(each, schedulerName, path, problems);
+    return { ...parsed, ...(percentage !== undefined && { percentageOfNodesToScore: percentage }) };
   });
   const names = profiles.map(({ schedulerName }) => schedulerName);
   for (const [index, name] of names.entries())
@@ -159,7 +157,7 @@ export function schedulerConfiguration(text: string, dialect: Dialect): Schedule
   ];
   return {
     profiles,
-    backOff: { firstMilliseconds: first * 1000, longestMilliseconds: longest * 1000 },
+    backoff: { initialMilliseconds: initialBackoff * 1000, maxMilliseconds: maxBackoff * 1000 },
     ...(clientConfig && { clientConfig }),
     leaderElection: {
       ...(election.leaderElect !== undefined && { leaderElect: election.leaderElect }),
@@ -206,13 +204,13 @@ function profileOf(
   path: string,
   problems: string[],
 ): Profile {
-  const all = pluginsWith(given.pluginConfig ?? usualPluginSettings);
+  const all = pluginsWith(given.pluginConfig ?? defaultPluginSettings);
   const points = given.plugins ?? {};
   const { multiPoint = {}, filter = {}, score = {}, postFilter = {} } = points;
   const namesWith = (part: "view" | "scorer"): string[] => all.filter((each) => each[part]).map(nameOf);
   const allowed = {
-    multiPoint: [...all.map(nameOf), ...fixed, ...absent, preemption],
-    filter: [...namesWith("view"), ...absent],
+    multiPoint: [...all.map(nameOf), ...fixed, ...cloudVolumeLimits, preemption],
+    filter: [...namesWith("view"), ...cloudVolumeLimits],
     score: namesWith("scorer"),
     postFilter: [preemption],
     preEnqueue: ["SchedulingGates"],
@@ -223,8 +221,8 @@ function profileOf(
     const names = (points[point]?.enabled ?? []).map(({ name = "" }) => name);
     for (const [index, name] of names.entries()) {
       const at = `${path}.plugins.${point}.enabled[${index}].name`;
-      if (!allowed.multiPoint.includes(name)) problems.push(`${at}: there is no plug-in "${name}"`);
-      else if (!known.includes(name)) problems.push(`${at}: plug-in "${name}" has no part in ${point}`);
+      if (!allowed.multiPoint.includes(name)) problems.push(`${at}: unknown plugin "${name}"`);
+      else if (!known.includes(name)) problems.push(`${at}: plugin "${name}" does not implement ${point}`);
       if (names.indexOf(name) < index) problems.push(`${at}: Duplicate value: "${name}"`);
     }
   }

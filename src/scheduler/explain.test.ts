@@ -5,7 +5,7 @@ import { silentLog, systemClock } from "#base";
 import { kinds } from "#client";
 import { explainPod } from "./explain.ts";
 
-test("every reason of every node is told", async () => {
+test("all reasons of all nodes are reported", async () => {
   await using server = await startServer({
     store: "memory",
     flags: ["--disable-admission-plugins=ServiceAccount,TaintNodesByCondition"],
@@ -13,7 +13,7 @@ test("every reason of every node is told", async () => {
   const { client } = server;
   const options = { client, clock: systemClock, log: silentLog };
   const namespace = "default";
-  assert.deepEqual(await explainPod(options, namespace, "p"), { is: "absent" });
+  assert.deepEqual(await explainPod(options, namespace, "p"), { state: "absent" });
   const nodes = client.of(kinds.nodes);
   await nodes.create({ metadata: { name: "n" }, spec: { unschedulable: true } });
   const allocatable = { cpu: "1", memory: "1Gi", pods: "10" };
@@ -23,8 +23,8 @@ test("every reason of every node is told", async () => {
     spec: { containers: [{ name: "c", image: "i", resources: { requests: { cpu: "2" } } }] },
   });
   const found = await explainPod(options, namespace, "p");
-  assert.equal(found.is, "waiting");
-  assert.deepEqual(found.is === "waiting" && found.byNode.get("n"), [
+  assert.equal(found.state, "waiting");
+  assert.deepEqual(found.state === "waiting" && found.byNode.get("n"), [
     "node(s) were unschedulable",
     "Insufficient cpu",
   ]);

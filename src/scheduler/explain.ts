@@ -16,11 +16,11 @@ export interface ExplainOptions {
 }
 
 export type Explanation =
-  | { readonly is: "absent" }
-  | { readonly is: "placed"; readonly node: string }
-  | { readonly is: "gated"; readonly gates: readonly string[] }
+  | { readonly state: "absent" }
+  | { readonly state: "placed"; readonly node: string }
+  | { readonly state: "gated"; readonly gates: readonly string[] }
   | {
-      readonly is: "waiting";
+      readonly state: "waiting";
       /** Reasons that apply to every node. */
       readonly forAll: readonly string[];
       readonly byNode: ReadonlyMap<string, readonly string[]>;
@@ -34,10 +34,10 @@ export async function explainPod(
   name: string,
 ): Promise<Explanation> {
   const pod = await orUndefined(client.of(kinds.pods).get(name, { namespace }));
-  if (!pod) return { is: "absent" };
-  if (pod.spec.nodeName) return { is: "placed", node: pod.spec.nodeName };
+  if (!pod) return { state: "absent" };
+  if (pod.spec.nodeName) return { state: "placed", node: pod.spec.nodeName };
   const gates = (pod.spec.schedulingGates ?? []).map((gate) => gate.name);
-  if (gates.length > 0) return { is: "gated", gates };
+  if (gates.length > 0) return { state: "gated", gates };
   const stopping = new AbortController();
   const view = clusterView({ client, clock, signal: stopping.signal, log });
   try {
@@ -63,7 +63,7 @@ export async function explainPod(
       );
     const condition = pod.status.conditions?.find(({ type }) => type === "PodScheduled");
     return {
-      is: "waiting",
+      state: "waiting",
       forAll: views.flatMap(({ rejectsPod }) => rejectsPod?.reasons ?? []),
       byNode,
       message: condition?.message,

@@ -44,7 +44,7 @@ export interface Plugin {
   readonly name: string;
   readonly weight?: number;
   /** Cluster events after which a pod rejected by this plugin may fit. */
-  readonly helpedBy: readonly ClusterEvent[];
+  readonly requeueEvents: readonly ClusterEvent[];
   readonly view?: (pod: SeenPod, snapshot: Snapshot) => PodView;
   readonly scorer?: (pod: SeenPod, snapshot: Snapshot, feasible: readonly NodeInfo[]) => Scorer | undefined;
 }

@@ -73,7 +73,7 @@ for (const [gate, entries, given, on, off] of placed)
     [true, on],
     [false, off],
   ] as const)
-    test(`the pod gets ${expected}, with ${gate}=${isOn}`, () => {
+    test(`the pod is placed on ${expected}, with ${gate}=${isOn}`, () => {
       // Binding of claims is not tested here.
       const plugins = defaultPlugins.filter(({ name }) => name !== "VolumeBinding");
       const found = findNode(given, snapshotOf(entries, { gates: { [gate]: isOn }, volumes }), {
@@ -99,7 +99,7 @@ for (const [isOn, reasons] of [
   [true, ["PreemptionByScheduler"]],
   [false, []],
 ] as const)
-  test(`a victim is ${isOn ? "" : "not "}told why it goes, with PodDisruptionConditions=${isOn}`, () =>
+  test(`a preemption victim ${isOn ? "gets" : "does not get"} a disruption condition, with PodDisruptionConditions=${isOn}`, () =>
     withGates({ PodDisruptionConditions: isOn }, async ({ client, until }) => {
       const pods = client.of(kinds.pods);
       await addPod(client, "low", "2", {}, { finalizers: ["test.io/keep"] });
@@ -122,7 +122,7 @@ for (const [isOn, fits] of [
   [true, false],
   [false, true],
 ] as const)
-  test(`what an agent has given counts ${isOn ? "" : "not "}beside what is asked for, with InPlacePodVerticalScaling=${isOn}`, () =>
+  test(`allocated resources are ${isOn ? "" : "not "}counted in addition to requests, with InPlacePodVerticalScaling=${isOn}`, () =>
     withGates({ InPlacePodVerticalScaling: isOn }, async ({ client, until }) => {
       const pods = client.of(kinds.pods);
       await addPod(client, "a", "1", { nodeName: "n1" });
@@ -146,7 +146,7 @@ for (const [isOn, expected] of [
   [true, "SchedulingGated"],
   [false, "SchedulerError"],
 ] as const)
-  test(`a gated pod is ${isOn ? "left alone" : "tried, which the server refuses"}, with PodSchedulingReadiness=${isOn}`, () =>
+  test(`a gated pod is ${isOn ? "left alone" : "tried, which the server rejects"}, with PodSchedulingReadiness=${isOn}`, () =>
     withGates({ PodSchedulingReadiness: isOn }, async ({ client, until }) => {
       const pods = client.of(kinds.pods);
       await addPod(client, "gated", "100m", { schedulingGates: [{ name: "example.com/g" }] });

@@ -2,7 +2,7 @@
 // their number.
 import type { Node, Pod } from "#api";
 import type { AnyObject } from "#client";
-import { type Amounts, type HostPort, amountsOf, useOf } from "./requests.ts";
+import { type Amounts, type HostPort, amountsOf, resourcesOf } from "./requests.ts";
 
 export type SeenPod = Pod & AnyObject;
 export type SeenNode = Node & AnyObject;
@@ -20,7 +20,7 @@ export class NodeInfo {
   readonly pods = new Map<string, SeenPod>();
   readonly requested: Record<string, number> = {};
   /** Requested resources, with default requests for containers that specify none. */
-  readonly weighed: Record<string, number> = {};
+  readonly nonZeroRequested: Record<string, number> = {};
   readonly hostPorts = new Map<string, HostPort>();
   readonly withAffinity = new Set<SeenPod>();
   readonly withAntiAffinity = new Set<SeenPod>();
@@ -38,7 +38,8 @@ export class NodeInfo {
     if (this.pods.has(uid)) this.remove(uid);
     this.pods.set(uid, pod);
     this.#sum(pod, 1);
-    for (const [index, port] of useOf(pod).hostPorts.entries()) this.hostPorts.set(`${uid}/${index}`, port);
+    for (const [index, port] of resourcesOf(pod).hostPorts.entries())
+      this.hostPorts.set(`${uid}/${index}`, port);
     if (hasAffinity(pod)) this.withAffinity.add(pod);
     if (hasRequiredAntiAffinity(pod)) this.withAntiAffinity.add(pod);
   }
@@ -48,18 +49,18 @@ export class NodeInfo {
     if (!pod) return false;
     this.pods.delete(uid);
     this.#sum(pod, -1);
-    for (const index of useOf(pod).hostPorts.keys()) this.hostPorts.delete(`${uid}/${index}`);
+    for (const index of resourcesOf(pod).hostPorts.keys()) this.hostPorts.delete(`${uid}/${index}`);
     this.withAffinity.delete(pod);
     this.withAntiAffinity.delete(pod);
     return true;
   }
 
   #sum(pod: SeenPod, sign: number): void {
-    const { requests, weighed } = useOf(pod);
+    const { requests, nonZeroRequests } = resourcesOf(pod);
     for (const [name, amount] of Object.entries(requests))
       this.requested[name] = (this.requested[name] ?? 0) + sign * amount;
-    for (const [name, amount] of Object.entries(weighed))
-      this.weighed[name] = (this.weighed[name] ?? 0) + sign * amount;
+    for (const [name, amount] of Object.entries(nonZeroRequests))
+      this.nonZeroRequested[name] = (this.nonZeroRequested[name] ?? 0) + sign * amount;
   }
 
   /** Returns a copy for simulations. */

@@ -66,7 +66,7 @@ const a = { labels: { app: "a" } };
 
 const cases: [name: string, given: SeenPod, entries: [SeenNode, SeenPod[]][], expected: string][] = [
   [
-    "the emptier node is taken",
+    "the emptier node is chosen",
     pod("p"),
     [
       [node("x"), [pod("q")]],
@@ -75,19 +75,19 @@ const cases: [name: string, given: SeenPod, entries: [SeenNode, SeenPod[]][], ex
     "y",
   ],
   [
-    "a pod that is too large waits",
+    "a pod that is too large is not placed",
     pod("p", { cpu: "5" }),
     [[node("x"), []]],
     "0/1 nodes are available: 1 Insufficient cpu.",
   ],
   [
-    "a closed node is left alone",
+    "an unschedulable node is skipped",
     pod("p"),
     [[node("x", { unschedulable: true }), []]],
     "0/1 nodes are available: 1 node(s) were unschedulable.",
   ],
   [
-    "a taint keeps pods off",
+    "a taint repels pods",
     pod("p"),
     [[node("x", { taints: [{ key: "k", value: "v", effect: "NoSchedule" }] }), []]],
     "0/1 nodes are available: 1 node(s) had untolerated taint {k: v}.",
@@ -102,7 +102,7 @@ const cases: [name: string, given: SeenPod, entries: [SeenNode, SeenPod[]][], ex
     "y",
   ],
   [
-    "of nodes that a pod does not name nothing is told",
+    "nodes that a pod does not name have no reasons",
     pod("p", { cpu: "9", spec: { affinity: named(["x"]) } }),
     [
       [node("x"), []],
@@ -111,7 +111,7 @@ const cases: [name: string, given: SeenPod, entries: [SeenNode, SeenPod[]][], ex
     "0/2 nodes are available: 1 Insufficient cpu.",
   ],
   [
-    "a pod may name a node that is not there",
+    "a pod may name a missing node",
     pod("p", { spec: { affinity: named(["gone"]) } }),
     [[node("x"), []]],
     "0/1 nodes are available:",
@@ -123,7 +123,7 @@ const cases: [name: string, given: SeenPod, entries: [SeenNode, SeenPod[]][], ex
     "0/1 nodes are available: pod affinity terms conflict.",
   ],
   [
-    "the node where room was made comes first",
+    "the nominated node is tried first",
     { ...pod("p"), status: { nominatedNodeName: "y" } },
     [
       [node("x"), []],
@@ -132,13 +132,13 @@ const cases: [name: string, given: SeenPod, entries: [SeenNode, SeenPod[]][], ex
     "y",
   ],
   [
-    "a host port is free only once",
+    "a host port can be used only once",
     pod("p", { spec: { containers: [{ name: "c", ports: [{ hostPort: 80 }] }] } }),
     [[node("x"), [pod("q", { spec: { containers: [{ name: "c", ports: [{ hostPort: 80 }] }] } })]]],
     "0/1 nodes are available: 1 node(s) didn't have free ports for the requested pod ports.",
   ],
   [
-    "anti-affinity keeps pods apart",
+    "anti-affinity separates pods",
     pod("p", { ...a, spec: { affinity: anti } }),
     [
       [node("x"), [pod("q", a)]],
@@ -147,13 +147,13 @@ const cases: [name: string, given: SeenPod, entries: [SeenNode, SeenPod[]][], ex
     "y",
   ],
   [
-    "anti-affinity of pods that are there counts too",
+    "anti-affinity of existing pods counts too",
     pod("p", a),
     [[node("x"), [pod("q", { ...a, spec: { affinity: anti } })]]],
     "0/1 nodes are available: 1 node(s) didn't satisfy existing pods anti-affinity rules.",
   ],
   [
-    "affinity brings pods together",
+    "affinity places pods together",
     pod("p", { spec: { affinity: near } }),
     [
       [node("x", { labels: { zone: "1" } }), []],
@@ -162,7 +162,7 @@ const cases: [name: string, given: SeenPod, entries: [SeenNode, SeenPod[]][], ex
     "y",
   ],
   [
-    "a hard spread constraint holds",
+    "a hard spread constraint is enforced",
     pod("p", { ...a, spec: { topologySpreadConstraints: spread } }),
     [
       [node("x", { labels: { zone: "1" } }), [pod("q", a)]],
@@ -171,7 +171,7 @@ const cases: [name: string, given: SeenPod, entries: [SeenNode, SeenPod[]][], ex
     "y",
   ],
   [
-    "a claim that does not exist is named",
+    "a missing claim is reported by name",
     pod("p", { spec: { volumes: [{ name: "v", persistentVolumeClaim: { claimName: "c" } }] } }),
     [[node("x"), []]],
     '0/1 nodes are available: persistentvolumeclaim "c" not found.',
@@ -207,19 +207,19 @@ const none = "No preemption victims found for incoming pod";
 
 const placed: [name: string, given: SeenPod, text: string, preemption: string][] = [
   [
-    "of nodes that a pod's volume is not on nothing is told",
+    "nodes other than that of the pod's volume have no reasons",
     pod("p", { cpu: "9", spec: using("c-x") }),
     "1 Insufficient cpu",
     `1 ${none}, 1 Preemption is not helpful for scheduling`,
   ],
   [
-    "a volume on a node that the pod does not want is a conflict of two plug-ins",
+    "a volume on a node that the pod does not want is a conflict of two plugins",
     pod("p", { spec: { ...using("c-x"), affinity: named(["y"]) } }),
     "node(s) didn't satisfy plugin(s) [NodeAffinity VolumeBinding] simultaneously",
     `2 ${none}`,
   ],
   [
-    "volumes on two nodes are a conflict of one plug-in",
+    "volumes on two nodes are a conflict of one plugin",
     pod("p", { spec: using("c-x", "c-y") }),
     "node(s) didn't satisfy plugin VolumeBinding",
     `2 ${none}`,
@@ -238,7 +238,7 @@ for (const [name, given, text, preemption] of placed)
     assert.equal(message, `preemption: 0/2 nodes are available: ${preemption}.`);
   });
 
-test("room that is promised to a more important pod is not given away", () => {
+test("resources reserved for a nominated pod of higher priority are not given away", () => {
   const promised = pod("high", { cpu: "3", priority: 10 });
   const found = findNode(pod("low", { cpu: "2" }), snapshotOf([[node("x"), []]]), {
     ...options,
@@ -247,7 +247,7 @@ test("room that is promised to a more important pod is not given away", () => {
   assert.equal(found.node, undefined);
 });
 
-test("the node with the least important victims makes room, and no more of them go than must", () => {
+test("preemption chooses the node with the least important victims, and no more victims than needed", () => {
   const entries: [SeenNode, SeenPod[]][] = [
     [node("x"), [pod("v1", { cpu: "4", priority: 5 })]],
     [node("y"), [pod("v2", { cpu: "2", priority: 1 }), pod("v3", { cpu: "2", priority: 1 })]],
@@ -270,18 +270,18 @@ test("the node with the least important victims makes room, and no more of them 
   assert.equal(none.candidate, undefined);
 });
 
-test("of many nodes only a share is looked at", () => {
+test("of many nodes only a percentage is checked", () => {
   assert.deepEqual(
     [nodesToFind(50), nodesToFind(100), nodesToFind(1000), nodesToFind(10_000)],
     [50, 100, 420, 500],
   );
 });
-test("a profile leaves plug-ins out, and an unknown one is an error", () => {
+test("a profile disables plugins, and an unknown plugin is an error", () => {
   assert.equal(profileFrom({ disabled: ["ImageLocality"] }).plugins.length, defaultPlugins.length - 1);
-  assert.throws(() => profileFrom({ disabled: ["Nothing"] }), /no scheduler plug-in Nothing/);
+  assert.throws(() => profileFrom({ disabled: ["Nothing"] }), /unknown scheduler plugin Nothing/);
 });
 
-test("a node wakes only pods that it could take", () => {
+test("a node wakes only pods that it could run", () => {
   const empty = snapshotOf([]);
   const tainted = new NodeInfo(node("x", { taints: [{ key: "new", effect: "NoSchedule" }] }), []);
   const open = new NodeInfo(node("x"), [pod("q", { cpu: "3" })]);

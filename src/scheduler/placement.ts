@@ -54,13 +54,13 @@ export function viewsOf(pod: SeenPod, snapshot: Snapshot, plugins: readonly Plug
  * single plugin.
  */
 function conflictOf(views: readonly NamedView[]): NodeRejection | undefined {
-  let left: ReadonlySet<string> | undefined;
+  let remaining: ReadonlySet<string> | undefined;
   const restricting: string[] = [];
   for (const { plugin, onlyNodes } of views) {
     if (!onlyNodes) continue;
     restricting.push(plugin);
-    left = left?.intersection(onlyNodes) ?? onlyNodes;
-    if (left.size > 0) continue;
+    remaining = remaining?.intersection(onlyNodes) ?? onlyNodes;
+    if (remaining.size > 0) continue;
     const [only] = restricting;
     const which =
       restricting.length === 1 ? `plugin ${only}` : `plugin(s) [${restricting.join(" ")}] simultaneously`;
@@ -89,15 +89,15 @@ export function filterWithNominated(
   node: NodeInfo,
   { plugins, nominated }: Pick<PlacementOptions, "plugins" | "nominated">,
 ): NodeRejection | undefined {
-  const expected = (nominated.get(node.name) ?? []).filter(
+  const nominatedPods = (nominated.get(node.name) ?? []).filter(
     (each) => each.metadata.uid !== pod.metadata.uid && priorityOf(each) >= priorityOf(pod),
   );
   const rejection = filterNode(views, node);
-  if (rejection || expected.length === 0) return rejection;
-  const crowded = node.clone();
-  for (const each of expected) crowded.add(each);
-  const simulated = withNode(snapshot, crowded);
-  return filterNode(viewsOf(pod, simulated, plugins), crowded);
+  if (rejection || nominatedPods.length === 0) return rejection;
+  const nodeWithNominated = node.clone();
+  for (const each of nominatedPods) nodeWithNominated.add(each);
+  const simulated = withNode(snapshot, nodeWithNominated);
+  return filterNode(viewsOf(pod, simulated, plugins), nodeWithNominated);
 }
 
 /** Returns the snapshot with one node replaced. */
@@ -116,10 +116,11 @@ export function findNode(pod: SeenPod, snapshot: Snapshot, options: PlacementOpt
   const only = views.flatMap(({ onlyNodes }) => (onlyNodes ? [onlyNodes] : []));
   const all = [...snapshot.nodes.values()].filter(({ name }) => only.every((names) => names.has(name)));
   // The node on which preemption made room most likely fits.
-  const hoped = pod.status.nominatedNodeName
+  const nominatedNode = pod.status.nominatedNodeName
     ? all.find(({ name }) => name === pod.status.nominatedNodeName)
     : undefined;
-  if (hoped && !filterWithNominated(pod, snapshot, views, hoped, options)) return { node: hoped };
+  if (nominatedNode && !filterWithNominated(pod, snapshot, views, nominatedNode, options))
+    return { node: nominatedNode };
   const feasible: NodeInfo[] = [];
   const wanted = nodesToFind(all.length, options.percentageOfNodesToScore);
   for (let index = 0; index < all.length && feasible.length < wanted; index++) {
@@ -129,10 +130,10 @@ export function findNode(pod: SeenPod, snapshot: Snapshot, options: PlacementOpt
     else feasible.push(node);
   }
   if (feasible.length === 0) return { node: undefined, failures: { total, byNode } };
-  return { node: feasible.length === 1 ? feasible[0]! : best(pod, snapshot, feasible, options) };
+  return { node: feasible.length === 1 ? feasible[0]! : bestNode(pod, snapshot, feasible, options) };
 }
 
-function best(
+function bestNode(
   pod: SeenPod,
   snapshot: Snapshot,
   feasible: readonly NodeInfo[],
@@ -146,9 +147,9 @@ function best(
     found.normalize?.(scores);
     for (const [name, score] of scores) totals.set(name, totals.get(name)! + score * weight);
   }
-  const most = Math.max(...totals.values());
-  const equals = feasible.filter(({ name }) => totals.get(name) === most);
-  return equals[Math.min(equals.length - 1, Math.floor(random() * equals.length))]!;
+  const highest = Math.max(...totals.values());
+  const ties = feasible.filter(({ name }) => totals.get(name) === highest);
+  return ties[Math.min(ties.length - 1, Math.floor(random() * ties.length))]!;
 }
 
 /** Formats e.g. `0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable.` */

@@ -2,8 +2,8 @@
 import type { NodeAffinity, TopologySpreadConstraint } from "#api";
 import { isQualifiedName } from "#base";
 import type { ScoringStrategy, WeightedResource } from "./plugins/resources.ts";
-import { usualFit, usualResources } from "./plugins/resources.ts";
-import { type PluginSettings, usualPluginSettings } from "./profile.ts";
+import { defaultFit, defaultResources } from "./plugins/resources.ts";
+import { type PluginSettings, defaultPluginSettings } from "./profile.ts";
 import {
   type FieldReader,
   readBoolean,
@@ -15,7 +15,7 @@ import {
   readText,
 } from "./strict-fields.ts";
 
-const most = 2 ** 31 - 1;
+const maxInt32 = 2 ** 31 - 1;
 const resource = readObject({ name: readText, weight: readInteger(0, 100) });
 const typeMeta = { apiVersion: readText, kind: readText };
 
@@ -43,8 +43,8 @@ const spreadArgs = readObject({
   defaultingType: readOneOf("System", "List"),
   defaultConstraints: readList(
     readObject({
-      maxSkew: readInteger(1, most),
-      minDomains: readInteger(1, most),
+      maxSkew: readInteger(1, maxInt32),
+      minDomains: readInteger(1, maxInt32),
       topologyKey: readText,
       whenUnsatisfiable: readOneOf("DoNotSchedule", "ScheduleAnyway"),
       nodeAffinityPolicy: readOneOf("Honor", "Ignore"),
@@ -54,12 +54,12 @@ const spreadArgs = readObject({
 });
 const preemptionArgs = readObject({
   ...typeMeta,
-  minCandidateNodesPercentage: readOnly([10], "every node is looked at"),
-  minCandidateNodesAbsolute: readOnly([100], "every node is looked at"),
+  minCandidateNodesPercentage: readOnly([10], "every node is checked"),
+  minCandidateNodesAbsolute: readOnly([100], "every node is checked"),
 });
 const bindingArgs = readObject({
   ...typeMeta,
-  bindTimeoutSeconds: readOnly([600], "volumes are waited for for ten minutes"),
+  bindTimeoutSeconds: readOnly([600], "the timeout is always ten minutes"),
 });
 const requirements = readList(
   readObject({
@@ -80,7 +80,7 @@ const nodeAffinityArgs = readObject({
 });
 
 type Change = (settings: PluginSettings) => PluginSettings;
-const noName = (text: string): string => `"${text}" is no qualified name`;
+const invalidName = (text: string): string => `"${text}" is not a qualified name`;
 
 /**
  * Readers of plugin arguments that return the resulting change of settings; absent for plugins without
@@ -91,10 +91,10 @@ const changes: Readonly<Record<string, FieldReader<Change>>> = {
     const args = fitArgs(value, path, problems);
     const given = args.scoringStrategy;
     for (const [index, name] of (args.ignoredResources ?? []).entries())
-      if (!isQualifiedName(name)) problems.push(`${path}.ignoredResources[${index}]: ${noName(name)}`);
+      if (!isQualifiedName(name)) problems.push(`${path}.ignoredResources[${index}]: ${invalidName(name)}`);
     for (const [index, name] of (args.ignoredResourceGroups ?? []).entries())
       if (name.includes("/") || !isQualifiedName(name))
-        problems.push(`${path}.ignoredResourceGroups[${index}]: ${noName(name)}`);
+        problems.push(`${path}.ignoredResourceGroups[${index}]: ${invalidName(name)}`);
     return (settings) => ({
       ...settings,
       fit: {
@@ -133,7 +133,7 @@ const changes: Readonly<Record<string, FieldReader<Change>>> = {
         if (each[field] === undefined) problems.push(`${at}.${field}: Required value`);
       const { topologyKey = "", whenUnsatisfiable } = each;
       if (topologyKey && !isQualifiedName(topologyKey))
-        problems.push(`${at}.topologyKey: ${noName(topologyKey)}`);
+        problems.push(`${at}.topologyKey: ${invalidName(topologyKey)}`);
       const pair = `{${topologyKey}, ${whenUnsatisfiable}}`;
       if (seen.has(pair)) problems.push(`${at}: Duplicate value: "${pair}"`);
       seen.add(pair);
@@ -166,7 +166,7 @@ function strategyOf(
   const { type, requestedToCapacityRatio } = given;
   if (type === undefined) {
     problems.push(`${path}.type: must be one of ${strategies.join(", ")}`);
-    return usualFit.strategy;
+    return defaultFit.strategy;
   }
   const resources = weighted(given.resources);
   if (type !== "RequestedToCapacityRatio") return { type, resources };
@@ -187,7 +187,7 @@ const weighted = (
   given: readonly { readonly name?: string; readonly weight?: number }[] | undefined,
 ): readonly WeightedResource[] =>
   given === undefined || given.length === 0
-    ? usualResources
+    ? defaultResources
     : given.map(({ name = "", weight }) => ({ name, weight: weight || 1 }));
 
 const pluginConfig = readList(
@@ -196,13 +196,13 @@ const pluginConfig = readList(
 
 /** Parses `pluginConfig` of a profile. */
 export const readPluginConfig: FieldReader<PluginSettings> = (value, path, problems) => {
-  let settings = usualPluginSettings;
+  let settings = defaultPluginSettings;
   const seen = new Set<string>();
   for (const [index, { name = "", args }] of pluginConfig(value, path, problems).entries()) {
     const change = Object.hasOwn(changes, name) ? changes[name] : undefined;
     if (seen.has(name)) problems.push(`${path}[${index}]: Duplicate value: "${name}"`);
     seen.add(name);
-    if (!change) problems.push(`${path}[${index}].name: there are no arguments for plug-in "${name}"`);
+    if (!change) problems.push(`${path}[${index}].name: plugin "${name}" has no arguments`);
     else if (args !== undefined) {
       const at = `${path}[${index}].args`;
       settings = change(args, at, problems)(settings);

@@ -36,35 +36,40 @@ export function preempt(
   failures: FilterFailures,
   options: PreemptionOptions,
 ): PreemptionResult {
-  const none = (why: string): PreemptionResult => ({ candidate: undefined, message: `preemption: ${why}` });
-  if (pod.spec.preemptionPolicy === "Never") return none("not eligible due to preemptionPolicy=Never.");
+  const notPossible = (why: string): PreemptionResult => ({
+    candidate: undefined,
+    message: `preemption: ${why}`,
+  });
+  if (pod.spec.preemptionPolicy === "Never")
+    return notPossible("not eligible due to preemptionPolicy=Never.");
   const nominatedNode = snapshot.nodes.get(pod.status.nominatedNodeName ?? "");
-  const isEnding =
+  const isTerminating =
     nominatedNode &&
     !failures.byNode.get(nominatedNode.name)?.isFinal &&
     [...nominatedNode.pods.values()].some(
       (each) => each.metadata.deletionTimestamp && priorityOf(each) < priorityOf(pod),
     );
-  if (isEnding) return none("not eligible due to a terminating pod on the nominated node.");
+  if (isTerminating) return notPossible("not eligible due to a terminating pod on the nominated node.");
   const total = snapshot.nodes.size;
   if (failures.forAll?.isFinal)
-    return none(`0/${total} nodes are available: ${total} Preemption is not helpful for scheduling.`);
+    return notPossible(`0/${total} nodes are available: ${total} Preemption is not helpful for scheduling.`);
   const candidates: Candidate[] = [];
   const reasons = new Map<string, number>();
-  const note = (reason: string): void => void reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+  const countReason = (reason: string): void => void reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
   const helpful = failures.forAll
     ? [...snapshot.nodes.keys()]
     : [...failures.byNode].filter(([, { isFinal }]) => !isFinal).map(([name]) => name);
-  for (let rest = total - helpful.length; rest > 0; rest--) note("Preemption is not helpful for scheduling");
+  for (let remaining = total - helpful.length; remaining > 0; remaining--)
+    countReason("Preemption is not helpful for scheduling");
   for (const name of helpful) {
     const node = snapshot.nodes.get(name);
     const result = node && victimsOn(pod, snapshot, node, options);
     if (typeof result === "object") candidates.push(result);
-    else note(result ?? "No preemption victims found for incoming pod");
+    else countReason(result ?? "No preemption victims found for incoming pod");
   }
   if (candidates.length > 0) return { candidate: bestOf(candidates) };
   const list = [...reasons].map(([reason, count]) => `${count} ${reason}`).toSorted();
-  return none(`0/${total} nodes are available: ${list.join(", ")}.`);
+  return notPossible(`0/${total} nodes are available: ${list.join(", ")}.`);
 }
 
 /**
@@ -110,7 +115,7 @@ export function splitByBudget(
   pods: readonly SeenPod[],
   budgets: readonly (PodDisruptionBudget & AnyObject)[],
 ): { readonly violating: readonly SeenPod[]; readonly others: readonly SeenPod[] } {
-  const left = new Map(budgets.map((budget) => [budget, budget.status.disruptionsAllowed ?? 0]));
+  const remaining = new Map(budgets.map((budget) => [budget, budget.status.disruptionsAllowed ?? 0]));
   const violating: SeenPod[] = [];
   const others: SeenPod[] = [];
   for (const pod of pods) {
@@ -124,8 +129,8 @@ export function splitByBudget(
         continue;
       if (!spec.selector || !selectsLabels(spec.selector, pod.metadata.labels)) continue;
       if (status.disruptedPods?.[pod.metadata.name!]) continue;
-      left.set(budget, left.get(budget)! - 1);
-      if (left.get(budget)! < 0) isViolating = true;
+      remaining.set(budget, remaining.get(budget)! - 1);
+      if (remaining.get(budget)! < 0) isViolating = true;
     }
     (isViolating ? violating : others).push(pod);
   }
@@ -144,11 +149,11 @@ export function bestOf(candidates: readonly Candidate[]): Candidate {
     (candidate) => priorities(candidate).reduce((sum, each) => sum + each + 2 ** 31, 0),
     ({ victims }) => victims.length,
   ];
-  let left = candidates;
+  let remaining = candidates;
   for (const of of criteria) {
-    const least = left.map(of).reduce((a, b) => (a < b ? a : b));
-    left = left.filter((each) => of(each) === least);
-    if (left.length === 1) return left[0]!;
+    const lowest = remaining.map(of).reduce((a, b) => (a < b ? a : b));
+    remaining = remaining.filter((each) => of(each) === lowest);
+    if (remaining.length === 1) return remaining[0]!;
   }
   const earliest = ({ victims }: Candidate): string => {
     const highest = Math.max(...victims.map(priorityOf));
@@ -159,5 +164,5 @@ export function bestOf(candidates: readonly Candidate[]): Candidate {
         .toSorted()[0] ?? ""
     );
   };
-  return left.reduce((a, b) => (earliest(b) > earliest(a) ? b : a));
+  return remaining.reduce((a, b) => (earliest(b) > earliest(a) ? b : a));
 }

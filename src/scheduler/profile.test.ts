@@ -40,7 +40,7 @@ const wanting = pod("other", { app: "b" }, near);
 
 const cases: [name: string, pluginConfig: string, snapshot: Snapshot, expected: string][] = [
   [
-    "nothing is added",
+    "nothing is added by default",
     "[]",
     snapshotOf([
       [slow, []],
@@ -49,7 +49,7 @@ const cases: [name: string, pluginConfig: string, snapshot: Snapshot, expected: 
     "slow",
   ],
   [
-    "a profile keeps its pods on some nodes",
+    "added required affinity restricts nodes",
     added("required", `{ nodeSelectorTerms: [{ ${onFast} }] }`),
     snapshotOf([
       [slow, []],
@@ -58,13 +58,13 @@ const cases: [name: string, pluginConfig: string, snapshot: Snapshot, expected: 
     "fast",
   ],
   [
-    "a profile tells why none will do",
+    "a mismatch of added affinity is reported",
     added("required", `{ nodeSelectorTerms: [{ ${onFast} }] }`),
     snapshotOf([[slow, []]]),
     "0/1 nodes are available: 1 node(s) didn't match scheduler-enforced node affinity.",
   ],
   [
-    "a profile prefers some nodes",
+    "added preferred affinity is scored",
     added("preferred", `[{ weight: 10, preference: { ${onFast} } }]`),
     snapshotOf([
       [slow, []],
@@ -73,7 +73,7 @@ const cases: [name: string, pluginConfig: string, snapshot: Snapshot, expected: 
     "fast",
   ],
   [
-    "preferences of other pods count",
+    "preferences of existing pods count",
     "[]",
     snapshotOf([
       [slow, []],
@@ -82,7 +82,7 @@ const cases: [name: string, pluginConfig: string, snapshot: Snapshot, expected: 
     "fast",
   ],
   [
-    "preferences of other pods do not count where that is said",
+    "preferences of existing pods can be ignored",
     "[{ name: InterPodAffinity, args: { ignorePreferredTermsOfExistingPods: true } }]",
     snapshotOf([
       [slow, []],

@@ -1,7 +1,7 @@
 // Scheduler profiles: the plugins behind a scheduler name.
 import type { NodeAffinity } from "#api";
 import type { Plugin } from "./framework.ts";
-import { interPodAffinity, usualHardWeight } from "./plugins/inter-pod-affinity.ts";
+import { interPodAffinity, defaultHardWeight } from "./plugins/inter-pod-affinity.ts";
 import {
   imageLocality,
   nodeAffinity,
@@ -15,8 +15,8 @@ import {
   type WeightedResource,
   balancedAllocation,
   resourcesFit,
-  usualFit,
-  usualResources,
+  defaultFit,
+  defaultResources,
 } from "./plugins/resources.ts";
 import { type SpreadDefaults, topologySpread } from "./plugins/topology-spread.ts";
 import { volumeBinding, volumeLimits, volumeRestrictions, volumeZone } from "./volumes/volume-plugins.ts";
@@ -33,10 +33,10 @@ export interface PluginSettings {
   readonly addedAffinity: NodeAffinity | undefined;
 }
 
-export const usualPluginSettings: PluginSettings = {
-  fit: usualFit,
-  balanced: usualResources,
-  hardPodAffinityWeight: usualHardWeight,
+export const defaultPluginSettings: PluginSettings = {
+  fit: defaultFit,
+  balanced: defaultResources,
+  hardPodAffinityWeight: defaultHardWeight,
   ignoresPreferencesOfOthers: false,
   spreadDefaults: "System",
   addedAffinity: undefined,
@@ -59,7 +59,7 @@ export const pluginsWith = (settings: PluginSettings): readonly Plugin[] => [
   balancedAllocation(settings.balanced),
   imageLocality,
 ];
-export const defaultPlugins: readonly Plugin[] = pluginsWith(usualPluginSettings);
+export const defaultPlugins: readonly Plugin[] = pluginsWith(defaultPluginSettings);
 
 export const defaultSchedulerName = "default-scheduler";
 
@@ -87,7 +87,7 @@ export function profileFrom({
 }: ProfileSettings): Profile {
   const names = new Set(defaultPlugins.map(({ name }) => name));
   for (const name of [...disabled.filter((each) => each !== "*"), ...Object.keys(weights)])
-    if (!names.has(name)) throw new Error(`there is no scheduler plug-in ${name}`);
+    if (!names.has(name)) throw new Error(`unknown scheduler plugin ${name}`);
   const plugins = defaultPlugins
     .filter(({ name }) => !disabled.includes("*") && !disabled.includes(name))
     .map((plugin) => {

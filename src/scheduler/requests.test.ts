@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Pod } from "#api";
-import { useOf } from "./requests.ts";
+import { resourcesOf } from "./requests.ts";
 
 const resized = (allocated: string, resize: string): Pod =>
   ({
@@ -10,9 +10,9 @@ const resized = (allocated: string, resize: string): Pod =>
   }) as unknown as Pod;
 
 const cases: [name: string, pod: Pod, milliCpu: number][] = [
-  ["a pod that shrinks counts for what it still has", resized("2", "InProgress"), 2000],
-  ["a pod that grows counts for what it asks", resized("500m", "Deferred"), 1000],
-  ["a pod that can never grow counts for what it has", resized("500m", "Infeasible"), 500],
+  ["a shrinking pod counts with its current allocation", resized("2", "InProgress"), 2000],
+  ["a growing pod counts with its requests", resized("500m", "Deferred"), 1000],
+  ["a pod with an infeasible resize counts with its current allocation", resized("500m", "Infeasible"), 500],
 ];
 for (const [name, pod, milliCpu] of cases)
-  test(name, () => assert.equal(useOf(pod).requests["cpu"], milliCpu));
+  test(name, () => assert.equal(resourcesOf(pod).requests["cpu"], milliCpu));

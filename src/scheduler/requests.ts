@@ -25,7 +25,7 @@ export const added = (a: Amounts, b: Amounts): Amounts => combined(a, b, (x, y) 
 const larger = (a: Amounts, b: Amounts): Amounts => combined(a, b, Math.max);
 
 /** Default requests assumed for scoring when a container specifies none. */
-const assumed: Amounts = { cpu: 100, memory: 200 * 1024 * 1024 };
+const defaultRequests: Amounts = { cpu: 100, memory: 200 * 1024 * 1024 };
 
 export interface HostPort {
   readonly ip: string;
@@ -33,27 +33,27 @@ export interface HostPort {
   readonly port: number;
 }
 
-export interface PodUse {
+export interface PodResources {
   readonly requests: Amounts;
   /** Requests, with default requests for containers that specify none. */
-  readonly weighed: Amounts;
+  readonly nonZeroRequests: Amounts;
   readonly hostPorts: readonly HostPort[];
 }
 
-const known = new WeakMap<Pod, PodUse>();
+const cache = new WeakMap<Pod, PodResources>();
 
-export function useOf(pod: Pod): PodUse {
-  let use = known.get(pod);
-  if (!use)
-    known.set(
+export function resourcesOf(pod: Pod): PodResources {
+  let resources = cache.get(pod);
+  if (!resources)
+    cache.set(
       pod,
-      (use = {
+      (resources = {
         requests: total(pod, (each) => requestsOf(pod, each)),
-        weighed: total(pod, (each) => ({ ...assumed, ...requestsOf(pod, each) })),
+        nonZeroRequests: total(pod, (each) => ({ ...defaultRequests, ...requestsOf(pod, each) })),
         hostPorts: hostPortsOf(pod),
       }),
     );
-  return use;
+  return resources;
 }
 
 const requestsOf = (pod: Pod, container: Container): Amounts => amountsOf(effectiveRequests(pod, container));

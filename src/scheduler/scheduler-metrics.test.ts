@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { kinds } from "#client";
 import { addNode, addPod, withScheduler } from "./cluster.fixture.ts";
 
-test("attempts, queues and what is known are told under the names of the original", () =>
+test("attempts, queue sizes and cache sizes are exported under the names of the original", () =>
   withScheduler(async ({ client, metrics, until }) => {
     const has = (line: string) => until(async () => metrics().split("\n").includes(line));
     await addNode(client, "n1", "1");

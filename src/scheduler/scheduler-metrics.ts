@@ -29,7 +29,7 @@ const powersOfTwo = (first: number, count: number): number[] =>
   Array.from({ length: count }, (_, power) => first * 2 ** power);
 const attemptSeconds = powersOfTwo(0.001, 15);
 /** Attempt counts above this share one label value. */
-const mostAttempts = 15;
+const maxAttemptsLabel = 15;
 
 export function schedulerMetrics(metrics: Metrics, observed: () => Observed): SchedulerMetrics {
   const stability = "STABLE";
@@ -89,19 +89,19 @@ export function schedulerMetrics(metrics: Metrics, observed: () => Observed): Sc
       buckets: powersOfTwo(1, 7),
     })
     .with();
-  tellSizes(metrics, observed);
-  const ended = (profile: string, result: string, milliseconds: number): void => {
+  registerSizes(metrics, observed);
+  const observeAttempt = (profile: string, result: string, milliseconds: number): void => {
     attempts.with(profile, result).add();
     durations.with(profile, result).observe(milliseconds / 1000);
   };
   return {
     incoming: (queue, event) => arrivals.with(event, queue).add(),
     decided: (milliseconds) => decisions.observe(milliseconds / 1000),
-    failed: ended,
+    failed: observeAttempt,
     bound: (profile, entry, milliseconds) => {
-      ended(profile, "scheduled", milliseconds);
+      observeAttempt(profile, "scheduled", milliseconds);
       tries.observe(entry.attempts);
-      const label = entry.attempts > mostAttempts ? `${mostAttempts}+` : String(entry.attempts);
+      const label = entry.attempts > maxAttemptsLabel ? `${maxAttemptsLabel}+` : String(entry.attempts);
       waits.with(label).observe((observed().now() - entry.since) / 1000);
     },
     preemptionTried: () => preemptions.add(),
@@ -110,7 +110,7 @@ export function schedulerMetrics(metrics: Metrics, observed: () => Observed): Sc
 }
 
 /** Registers gauges of queue and cache sizes, computed on each scrape. */
-function tellSizes(metrics: Metrics, observed: () => Observed): void {
+function registerSizes(metrics: Metrics, observed: () => Observed): void {
   const pending = metrics.gauge({
     name: "scheduler_pending_pods",
     help: "Pods that wait, by queue.",

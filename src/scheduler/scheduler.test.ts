@@ -6,7 +6,7 @@ import { addNode, addPod, withScheduler } from "./cluster.fixture.ts";
 const nodeOf = async (client: ApiClient, name: string): Promise<string | undefined> =>
   (await client.of(kinds.pods).get(name, { namespace: "default" })).spec.nodeName;
 
-test("pods are bound to the node, and an event says so", () =>
+test("pods are bound to the node and an event is recorded", () =>
   withScheduler(async ({ client, until }) => {
     await addNode(client, "n1");
     await addPod(client, "a");
@@ -19,7 +19,7 @@ test("pods are bound to the node, and an event says so", () =>
     assert.equal(event.note, "Successfully assigned default/a to n1");
   }));
 
-test("a pod that fits nowhere is said so, and bound when there is room", () =>
+test("an unschedulable pod is reported, and bound once resources are free", () =>
   withScheduler(async ({ client, until }) => {
     await addNode(client, "small", "1");
     await addPod(client, "big", "1500m");
@@ -46,7 +46,7 @@ test("a pod that fits nowhere is said so, and bound when there is room", () =>
     assert.equal(await until(() => nodeOf(client, "big")), "large");
   }));
 
-test("no more pods are bound than fit, though all come at once", () =>
+test("no more pods are bound than fit, even if all are created at once", () =>
   withScheduler(async ({ client, until }) => {
     await addNode(client, "n1", "1");
     await Promise.all(["a", "b", "c", "d"].map((name) => addPod(client, name, "400m")));
@@ -78,7 +78,7 @@ test("pods of another scheduler and gated pods are left alone", () =>
     assert.equal(await until(() => nodeOf(client, "gated")), "n1");
   }));
 
-test("a binding that the server fails is tried again", () => {
+test("a binding that fails on the server is retried", () => {
   let met: () => number;
   return withScheduler(
     async ({ client, until }) => {
@@ -104,7 +104,7 @@ test("a binding that the server fails is tried again", () => {
   );
 });
 
-test("a pod that is being deleted is not placed, and an event says so", () =>
+test("a pod that is being deleted is not placed, and an event is recorded", () =>
   withScheduler(async ({ client, until }) => {
     const pods = client.of(kinds.pods);
     await pods.create({

@@ -5,7 +5,7 @@ import { type ApiClient, type EventRecorder, kinds } from "#client";
 import { type ClusterView, recorderFor, ignoreReasons, orUndefined } from "#controllerkit";
 import type { Dialect } from "#dialect";
 import { type Gates, defaultGates } from "#options";
-import { ClusterCache, isOver } from "./cluster-cache.ts";
+import { ClusterCache, isFinished } from "./cluster-cache.ts";
 import type { ClusterEvent, Snapshot } from "./framework.ts";
 import type { NodeInfo, SeenNode, SeenPod } from "./node-info.ts";
 import { admits } from "./node-admission.ts";
@@ -30,7 +30,7 @@ export interface SchedulerOptions {
   readonly gates?: Gates;
   readonly metrics?: Metrics;
   readonly profiles?: readonly Profile[];
-  readonly backOff?: { readonly firstMilliseconds: number; readonly longestMilliseconds: number };
+  readonly backoff?: { readonly initialMilliseconds: number; readonly maxMilliseconds: number };
   readonly random?: () => number;
 }
 
@@ -48,10 +48,11 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
   );
   const pods = client.of(kinds.pods);
   const cache = new ClusterCache();
-  const helped = new Map<ClusterEvent, Set<string>>();
+  const pluginsByEvent = new Map<ClusterEvent, Set<string>>();
   for (const { plugins } of profiles.values())
-    for (const { name, helpedBy } of plugins)
-      for (const event of helpedBy) helped.set(event, (helped.get(event) ?? new Set()).add(name));
+    for (const { name, requeueEvents } of plugins)
+      for (const event of requeueEvents)
+        pluginsByEvent.set(event, (pluginsByEvent.get(event) ?? new Set()).add(name));
   const profileName = ({ spec }: SeenPod): string => spec.schedulerName ?? "default-scheduler";
   const measure =
     options.metrics &&
@@ -66,10 +67,10 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
     clock,
     incoming: measure?.incoming,
     signal,
-    helpedBy: (event) => helped.get(event) ?? new Set(),
-    ...(options.backOff && {
-      firstBackOffMilliseconds: options.backOff.firstMilliseconds,
-      longestBackOffMilliseconds: options.backOff.longestMilliseconds,
+    pluginsHelpedBy: (event) => pluginsByEvent.get(event) ?? new Set(),
+    ...(options.backoff && {
+      initialBackoffMilliseconds: options.backoff.initialMilliseconds,
+      maxBackoffMilliseconds: options.backoff.maxMilliseconds,
     }),
   });
   /** Status and binding writes in progress. */
@@ -85,7 +86,7 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
     pod.status.phase !== "Succeeded";
   const isGated = ({ spec }: SeenPod): boolean =>
     gates.enabled("PodSchedulingReadiness") && Boolean(spec.schedulingGates?.length);
-  const counted = (pod: SeenPod): SeenPod =>
+  const withGatedFields = (pod: SeenPod): SeenPod =>
     gates.enabled("InPlacePodVerticalScaling") ? pod : withoutAllocations(pod);
 
   const seen = view.follow(kinds.pods, (event) => {
@@ -101,10 +102,10 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
     if (pod.spec.nodeName) {
       queue.delete(uid);
       nominations.delete(uid);
-      const wasThere = cache.has(uid);
-      cache.setPod(counted(pod));
-      if (isOver(pod)) {
-        if (wasThere) queue.onEvent("pod deleted");
+      const wasCached = cache.has(uid);
+      cache.setPod(withGatedFields(pod));
+      if (isFinished(pod)) {
+        if (wasCached) queue.onEvent("pod deleted");
       } else if (event.type === "added" || !event.old.spec.nodeName || haveLabelsChanged(event.old, pod))
         queue.onEvent("pod added");
       return;
@@ -163,7 +164,7 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
     const current = seen.get(pod.metadata.namespace, pod.metadata.name!);
     if (current?.metadata.uid !== pod.metadata.uid || !isWaiting(current!) || cache.has(pod.metadata.uid!))
       return;
-    const began = clock.now();
+    const startedAt = clock.now();
     const profile = profiles.get(profileName(pod))!;
     const snapshot = takeSnapshot();
     try {
@@ -179,15 +180,15 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
         start: start++,
         percentageOfNodesToScore: profile.percentageOfNodesToScore ?? 0,
       });
-      measure?.decided(clock.now() - began);
-      if (found.node) startBinding(entry, found.node, snapshot, began);
+      measure?.decided(clock.now() - startedAt);
+      if (found.node) startBinding(entry, found.node, snapshot, startedAt);
       else {
-        measure?.failed(profileName(pod), "unschedulable", clock.now() - began);
+        measure?.failed(profileName(pod), "unschedulable", clock.now() - startedAt);
         await postFilter(entry, profile, snapshot, found.failures);
       }
     } catch (error) {
       if (signal.aborted) return;
-      measure?.failed(profileName(pod), "error", clock.now() - began);
+      measure?.failed(profileName(pod), "error", clock.now() - startedAt);
       log.error("scheduling attempt failed", { pod: keyOf(pod), error: (error as Error).message });
       queue.retry(entry);
       report(pod, "SchedulerError", (error as Error).message);
@@ -220,8 +221,12 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
 
   async function evictVictims(pod: SeenPod, { node, victims }: Candidate): Promise<void> {
     // Clear the nomination of lower-priority pods to this node.
-    for (const { pod: other, node: hoped } of nominations.values())
-      if (hoped === node && other.metadata.uid !== pod.metadata.uid && priorityOf(other) < priorityOf(pod)) {
+    for (const { pod: other, node: nominatedTo } of nominations.values())
+      if (
+        nominatedTo === node &&
+        other.metadata.uid !== pod.metadata.uid &&
+        priorityOf(other) < priorityOf(pod)
+      ) {
         nominations.delete(other.metadata.uid!);
         await patchStatus(other, { nominatedNodeName: null });
       }
@@ -313,13 +318,13 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
   function startBinding(entry: QueuedPod, node: NodeInfo, snapshot: Snapshot, began: number): void {
     const { pod } = entry;
     const decision = volumeDecision(pod, node, snapshot);
-    for (const { volume } of decision?.bind ?? []) volumes.promised.add(volume);
+    for (const { volume } of decision?.bind ?? []) volumes.assumed.add(volume);
     for (const name of decision?.provision ?? [])
       volumes.provisioning.set(`${pod.metadata.namespace}/${name}`, node.name);
     cache.assume(pod, node.name);
     nominations.delete(pod.metadata.uid!);
     const running = bind(entry, node.name, decision, began).finally(() => {
-      for (const { volume } of decision?.bind ?? []) volumes.promised.delete(volume);
+      for (const { volume } of decision?.bind ?? []) volumes.assumed.delete(volume);
       for (const name of decision?.provision ?? [])
         volumes.provisioning.delete(`${pod.metadata.namespace}/${name}`);
       binding.delete(running);
@@ -356,7 +361,7 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
         ? await orUndefined(pods.get(name!, { namespace: namespace! })).catch(() => undefined)
         : pod;
       if (fresh?.metadata.uid !== uid || fresh?.spec.nodeName) return;
-      log.warn("binding failed; the pod is tried again", {
+      log.warn("binding failed; the pod will be retried", {
         pod: keyOf(pod),
         error: (error as Error).message,
       });

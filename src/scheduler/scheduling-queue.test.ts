@@ -12,12 +12,12 @@ function setUp() {
   const queue = new SchedulingQueue({
     clock,
     signal: stopping.signal,
-    helpedBy: (event) => new Set(event === "node added" ? ["Fit"] : []),
+    pluginsHelpedBy: (event) => new Set(event === "node added" ? ["Fit"] : []),
   });
   return { clock, queue, stopping };
 }
 
-test("the more important pod comes first, then the older one", async () => {
+test("the pod of higher priority is taken first, then the older one", async () => {
   const { queue } = setUp();
   for (const each of [pod("a"), pod("b", 5), pod("c")]) queue.add(each);
   const order = [await queue.take(), await queue.take(), await queue.take()];
@@ -27,7 +27,7 @@ test("the more important pod comes first, then the older one", async () => {
   );
 });
 
-test("a pod that did not fit waits for an event that helps, and out its back-off", async () => {
+test("an unschedulable pod waits for a relevant event and for its backoff", async () => {
   const { queue, clock } = setUp();
   queue.add(pod("a"));
   queue.putBack(await queue.take(), new Set(["Fit"]));
@@ -39,7 +39,7 @@ test("a pod that did not fit waits for an event that helps, and out its back-off
   assert.equal(queue.sizes.active, 1);
 });
 
-test("what changed during an attempt counts", async () => {
+test("events during an attempt count", async () => {
   const { queue } = setUp();
   queue.add(pod("a"));
   const entry = await queue.take();
@@ -48,7 +48,7 @@ test("what changed during an attempt counts", async () => {
   assert.equal(queue.sizes.unschedulable, 0);
 });
 
-test("a pod that nothing helps is tried again after five minutes", async () => {
+test("an unschedulable pod is retried after five minutes without events", async () => {
   const { queue, clock } = setUp();
   queue.add(pod("a"));
   queue.putBack(await queue.take(), new Set(["Fit"]));
@@ -56,14 +56,14 @@ test("a pod that nothing helps is tried again after five minutes", async () => {
   assert.equal(queue.sizes.active, 1);
 });
 
-test("waiting ends with the signal", async () => {
+test("waiting ends when the signal aborts", async () => {
   const { queue, stopping } = setUp();
   const taken = queue.take();
   stopping.abort();
   await assert.rejects(taken);
 });
 
-test("of pods whose back-off ends together the more important one goes first", async () => {
+test("of pods whose backoffs end together, the more important one is taken first", async () => {
   const { queue, clock } = setUp();
   for (const each of [pod("low"), pod("high", 5)]) queue.add(each);
   const entries = [await queue.take(), await queue.take()].toReversed();

@@ -26,10 +26,10 @@ export interface QueueOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Returns the plugins whose rejections an event may resolve. */
-  readonly helpedBy: (event: ClusterEvent) => ReadonlySet<string>;
+  readonly pluginsHelpedBy: (event: ClusterEvent) => ReadonlySet<string>;
   readonly incoming?: IncomingPod | undefined;
-  readonly firstBackOffMilliseconds?: number;
-  readonly longestBackOffMilliseconds?: number;
+  readonly initialBackoffMilliseconds?: number;
+  readonly maxBackoffMilliseconds?: number;
 }
 
 /** Names of cluster events in the metric of incoming pods. */
@@ -58,7 +58,7 @@ export class SchedulingQueue {
   readonly #active = new Map<string, QueuedPod>();
   /** Active pods in order; entries that are no longer active are skipped. */
   readonly #order = new Heap<QueuedPod>(isBefore);
-  readonly #backOff = new Map<string, { readonly entry: QueuedPod; readonly at: number }>();
+  readonly #backoff = new Map<string, { readonly entry: QueuedPod; readonly at: number }>();
   /** Timers by the time at which backoffs end. */
   readonly #ticks = new Map<number, () => void>();
   readonly #unschedulable = new Map<string, QueuedPod>();
@@ -83,16 +83,16 @@ export class SchedulingQueue {
   get sizes(): { readonly active: number; readonly backoff: number; readonly unschedulable: number } {
     return {
       active: this.#active.size,
-      backoff: this.#backOff.size,
+      backoff: this.#backoff.size,
       unschedulable: this.#unschedulable.size,
     };
   }
 
   add(pod: SeenPod): void {
     const uid = pod.metadata.uid!;
-    const known = this.#find(uid);
-    if (known) {
-      known.pod = pod;
+    const queued = this.#find(uid);
+    if (queued) {
+      queued.pod = pod;
       return;
     }
     this.#activate("PodAdd", {
@@ -109,15 +109,15 @@ export class SchedulingQueue {
   /** Updates a pod; an unschedulable one is requeued if the change may make it fit. */
   update(pod: SeenPod, mayFit: boolean): void {
     const uid = pod.metadata.uid!;
-    const known = this.#find(uid);
-    if (!known) return this.add(pod);
-    known.pod = pod;
-    if (mayFit && this.#unschedulable.delete(uid)) this.#requeue(known, "PodUpdate");
+    const queued = this.#find(uid);
+    if (!queued) return this.add(pod);
+    queued.pod = pod;
+    if (mayFit && this.#unschedulable.delete(uid)) this.#requeue(queued, "PodUpdate");
   }
 
   delete(uid: string): void {
     this.#active.delete(uid);
-    this.#backOff.delete(uid);
+    this.#backoff.delete(uid);
     this.#unschedulable.delete(uid);
   }
 
@@ -169,7 +169,7 @@ export class SchedulingQueue {
 
   /** Requeues the unschedulable pods that the event may help and that are not ruled out by `mayFit`. */
   onEvent(event: ClusterEvent, mayFit: (pod: SeenPod) => boolean = () => true): void {
-    const helped = this.#options.helpedBy(event);
+    const helped = this.#options.pluginsHelpedBy(event);
     this.#moves++;
     for (const [uid, entry] of this.#unschedulable) {
       const mayHelp =
@@ -183,11 +183,11 @@ export class SchedulingQueue {
   /** Returns all pods that did not fit, for metrics. */
   *unschedulable(): Iterable<QueuedPod> {
     yield* this.#unschedulable.values();
-    for (const { entry } of this.#backOff.values()) yield entry;
+    for (const { entry } of this.#backoff.values()) yield entry;
   }
 
   #find(uid: string): QueuedPod | undefined {
-    return this.#active.get(uid) ?? this.#backOff.get(uid)?.entry ?? this.#unschedulable.get(uid);
+    return this.#active.get(uid) ?? this.#backoff.get(uid)?.entry ?? this.#unschedulable.get(uid);
   }
 
   #activate(event: string, entry: QueuedPod): void {
@@ -198,21 +198,21 @@ export class SchedulingQueue {
   }
 
   #requeue(entry: QueuedPod, event: string): void {
-    const { clock, firstBackOffMilliseconds = 1000, longestBackOffMilliseconds = 10_000 } = this.#options;
+    const { clock, initialBackoffMilliseconds = 1000, maxBackoffMilliseconds = 10_000 } = this.#options;
     const wait = Math.min(
-      longestBackOffMilliseconds,
-      firstBackOffMilliseconds * 2 ** Math.min(entry.attempts - 1, 20),
+      maxBackoffMilliseconds,
+      initialBackoffMilliseconds * 2 ** Math.min(entry.attempts - 1, 20),
     );
     const due = entry.failedAt + wait;
     if (due <= clock.now()) return this.#activate(event, entry);
     this.#options.incoming?.("backoff", event);
     // Backoffs end together once a second, so that the most important pod is scheduled first.
     const at = Math.ceil(due / tickMilliseconds) * tickMilliseconds;
-    this.#backOff.set(entry.pod.metadata.uid!, { entry, at });
+    this.#backoff.set(entry.pod.metadata.uid!, { entry, at });
     if (this.#ticks.has(at)) return;
     this.#ticks.set(
       at,
-      clock.after(at - clock.now(), () => this.#endBackOffs(at)),
+      clock.after(at - clock.now(), () => this.#endBackoffs(at)),
     );
   }
 
@@ -220,11 +220,11 @@ export class SchedulingQueue {
    * Uses one timer for all backoffs that end together: with individual timers, the first pod could be taken
    * before the others are active.
    */
-  #endBackOffs(at: number): void {
+  #endBackoffs(at: number): void {
     this.#ticks.delete(at);
-    for (const [uid, waiting] of this.#backOff) {
+    for (const [uid, waiting] of this.#backoff) {
       if (waiting.at > at) continue;
-      this.#backOff.delete(uid);
+      this.#backoff.delete(uid);
       this.#activate("BackoffComplete", waiting.entry);
     }
   }

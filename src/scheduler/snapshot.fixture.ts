@@ -21,7 +21,7 @@ export const snapshotOf = (
     volumes: () => [],
     storageClass: () => undefined,
     csiNode: () => undefined,
-    promised: new Set(),
+    assumed: new Set(),
     provisioning: new Map(),
     ...volumes,
   },

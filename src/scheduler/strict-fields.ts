@@ -44,11 +44,11 @@ export const readText = readType("string", "a string", "");
 export const readBoolean = readType("boolean", "true or false", false);
 
 export const readInteger =
-  (least: number, most: number): FieldReader<number> =>
+  (min: number, max: number): FieldReader<number> =>
   (value, path, problems) => {
-    if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
-    problems.push(`${path}: must be a whole number from ${least} to ${most}`);
-    return least;
+    if (typeof value === "number" && Number.isInteger(value) && value >= min && value <= max) return value;
+    problems.push(`${path}: must be a whole number from ${min} to ${max}`);
+    return min;
   };
 
 export const readOneOf =
@@ -61,9 +61,9 @@ export const readOneOf =
 
 /** A field of the original without a counterpart here: only values without effect are accepted. */
 export const readOnly =
-  (accepted: readonly unknown[], why: string): FieldReader<undefined> =>
+  (accepted: readonly unknown[], reason: string): FieldReader<undefined> =>
   (value, path, problems) => {
     if (!accepted.includes(value) && !(Array.isArray(value) && value.length === 0))
-      problems.push(`${path}: ${why}`);
+      problems.push(`${path}: ${reason}`);
     return undefined;
   };

@@ -13,9 +13,9 @@ interface Term {
 const selectors = new WeakMap<object, Selector>();
 /** Returns the parsed selector, cached per object. */
 export function selectorOf(selector: LabelSelectorLike): Selector {
-  let known = selectors.get(selector);
-  if (!known) selectors.set(selector, (known = fromLabelSelector(selector)));
-  return known;
+  let parsed = selectors.get(selector);
+  if (!parsed) selectors.set(selector, (parsed = fromLabelSelector(selector)));
+  return parsed;
 }
 export const selectsLabels = (
   selector: LabelSelectorLike | null | undefined,
@@ -24,7 +24,7 @@ export const selectsLabels = (
 
 function termOf(term: PodAffinityTerm, owner: SeenPod, { namespaceLabels }: Snapshot, weight = 1): Term {
   const { labelSelector, namespaces, namespaceSelector, topologyKey } = term;
-  const own = new Set(
+  const namespaceNames = new Set(
     namespaces?.length || namespaceSelector ? (namespaces ?? []) : [owner.metadata.namespace ?? ""],
   );
   return {
@@ -33,7 +33,7 @@ function termOf(term: PodAffinityTerm, owner: SeenPod, { namespaceLabels }: Snap
     matches: ({ metadata }) => {
       const namespace = metadata.namespace ?? "";
       const isInNamespace =
-        own.has(namespace) ||
+        namespaceNames.has(namespace) ||
         (namespaceSelector ? selectsLabels(namespaceSelector, namespaceLabels(namespace)) : false);
       return isInNamespace && selectsLabels(labelSelector, metadata.labels);
     },
@@ -58,12 +58,12 @@ function count(counts: Counts, node: NodeInfo, key: string, amount: number): voi
 const plugin = "InterPodAffinity";
 
 /** Default weight with which required affinity of existing pods counts as a preference. */
-export const usualHardWeight = 1;
+export const defaultHardWeight = 1;
 
 export const interPodAffinity = (hardWeight: number, ignoresOthers: boolean): Plugin => ({
   name: plugin,
   weight: 2,
-  helpedBy: ["node added", "node labels", "pod added", "pod deleted"],
+  requeueEvents: ["node added", "node labels", "pod added", "pod deleted"],
   view: filterOf,
   scorer: (pod, snapshot, feasible) =>
     ignoresOthers && preferences(pod, snapshot).length === 0

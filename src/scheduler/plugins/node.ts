@@ -2,7 +2,7 @@
 import { type NodeAffinity, type Taint, type Toleration, tolerates, podMatchesNode } from "#api";
 import { type PodView, type Plugin, type NodeRejection, maxScore, normalizeByMax } from "../framework.ts";
 import type { SeenPod } from "../node-info.ts";
-import { collide, useOf } from "../requests.ts";
+import { collide, resourcesOf } from "../requests.ts";
 import { matchesSelectorTerm, matchesTerms } from "./node-terms.ts";
 
 const tolerated = (pod: SeenPod, taint: Taint): boolean =>
@@ -16,7 +16,7 @@ const rejection = (plugin: string, reason: string, isFinal: boolean): NodeReject
 
 export const nodeUnschedulable: Plugin = {
   name: "NodeUnschedulable",
-  helpedBy: ["node added", "node taints"],
+  requeueEvents: ["node added", "node taints"],
   view: (pod, { dialect }) => {
     const taint = { key: dialect.names.taints.unschedulable, effect: "NoSchedule" };
     const isTolerated = tolerated(pod, taint);
@@ -31,7 +31,7 @@ export const nodeUnschedulable: Plugin = {
 
 export const nodeName: Plugin = {
   name: "NodeName",
-  helpedBy: ["node added"],
+  requeueEvents: ["node added"],
   view: ({ spec }) => ({
     filter: ({ name }) =>
       spec.nodeName && spec.nodeName !== name
@@ -43,7 +43,7 @@ export const nodeName: Plugin = {
 export const taintToleration: Plugin = {
   name: "TaintToleration",
   weight: 3,
-  helpedBy: ["node added", "node taints"],
+  requeueEvents: ["node added", "node taints"],
   view: (pod) => ({
     filter: ({ node }) => {
       const taint = (node.spec.taints ?? []).find(
@@ -76,7 +76,7 @@ export const taintToleration: Plugin = {
 export const nodeAffinity = (added?: NodeAffinity): Plugin => ({
   name: "NodeAffinity",
   weight: 2,
-  helpedBy: ["node added", "node labels"],
+  requeueEvents: ["node added", "node labels"],
   view: ({ spec }): PodView => {
     const only = namedNodes(spec);
     if (only?.size === 0)
@@ -129,9 +129,9 @@ function namedNodes({ affinity }: SeenPod["spec"]): ReadonlySet<string> | undefi
 
 export const nodePorts: Plugin = {
   name: "NodePorts",
-  helpedBy: ["node added", "pod deleted"],
+  requeueEvents: ["node added", "pod deleted"],
   view: (pod) => {
-    const wanted = useOf(pod).hostPorts;
+    const wanted = resourcesOf(pod).hostPorts;
     if (wanted.length === 0) return {};
     return {
       filter: ({ hostPorts }) => {
@@ -151,7 +151,7 @@ const largeImage = 1000 * mebibyte;
 export const imageLocality: Plugin = {
   name: "ImageLocality",
   weight: 1,
-  helpedBy: [],
+  requeueEvents: [],
   scorer: ({ spec }, { nodes }) => {
     const wanted = (spec.containers ?? []).map(({ image }) => normalized(image ?? ""));
     /** Number of nodes that have each wanted image. */

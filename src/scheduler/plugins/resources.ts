@@ -1,7 +1,7 @@
 // Resource plugins: whether a pod fits, how full a node is, and how balanced its usage is.
 import { type Plugin, maxScore } from "../framework.ts";
 import type { NodeInfo } from "../node-info.ts";
-import { type Amounts, useOf } from "../requests.ts";
+import { type Amounts, resourcesOf } from "../requests.ts";
 
 export interface WeightedResource {
   readonly name: string;
@@ -26,12 +26,12 @@ export interface FitSettings {
   readonly ignoredResourceGroups: readonly string[];
 }
 
-export const usualResources: readonly WeightedResource[] = [
+export const defaultResources: readonly WeightedResource[] = [
   { name: "cpu", weight: 1 },
   { name: "memory", weight: 1 },
 ];
-export const usualFit: FitSettings = {
-  strategy: { type: "LeastAllocated", resources: usualResources },
+export const defaultFit: FitSettings = {
+  strategy: { type: "LeastAllocated", resources: defaultResources },
   ignoredResources: [],
   ignoredResourceGroups: [],
 };
@@ -43,27 +43,29 @@ export function resourcesFit({ strategy, ignoredResources, ignoredResourceGroups
   return {
     name: "NodeResourcesFit",
     weight: 1,
-    helpedBy: ["node added", "node allocatable", "pod deleted"],
+    requeueEvents: ["node added", "node allocatable", "pod deleted"],
     view: (pod) => {
-      const { requests } = useOf(pod);
-      const asked = Object.entries(requests).filter(([name, amount]) => amount > 0 && !isIgnored(name));
+      const { requests } = resourcesOf(pod);
+      const requestedAmounts = Object.entries(requests).filter(
+        ([name, amount]) => amount > 0 && !isIgnored(name),
+      );
       return {
         filter: ({ pods, allocatable, requested }) => {
           const reasons = pods.size + 1 > (allocatable["pods"] ?? 0) ? ["Too many pods"] : [];
-          for (const [name, amount] of asked)
+          for (const [name, amount] of requestedAmounts)
             if (amount > (allocatable[name] ?? 0) - (requested[name] ?? 0))
               reasons.push(`Insufficient ${name}`);
           return reasons.length > 0 ? { plugin: "NodeResourcesFit", reasons, isFinal: false } : undefined;
         },
       };
     },
-    scorer: (pod) => ({ score: (node) => allocationScore(node, useOf(pod).weighed, strategy) }),
+    scorer: (pod) => ({ score: (node) => allocationScore(node, resourcesOf(pod).nonZeroRequests, strategy) }),
   };
 }
 
 /** Scores a node from 0 to 100 by the resources that would be allocated on it. */
 export function allocationScore(
-  { allocatable, weighed: used }: Pick<NodeInfo, "allocatable" | "weighed">,
+  { allocatable, nonZeroRequested: used }: Pick<NodeInfo, "allocatable" | "nonZeroRequested">,
   weighed: Amounts,
   strategy: ScoringStrategy,
 ): number {
@@ -102,9 +104,9 @@ export function balancedAllocation(resources: readonly WeightedResource[]): Plug
   return {
     name: "NodeResourcesBalancedAllocation",
     weight: 1,
-    helpedBy: [],
+    requeueEvents: [],
     scorer: (pod) => {
-      const { requests } = useOf(pod);
+      const { requests } = resourcesOf(pod);
       return {
         score: ({ allocatable, requested }) => {
           const fractions = resources

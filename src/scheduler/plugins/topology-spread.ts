@@ -18,9 +18,9 @@ const plugin = "PodTopologySpread";
 
 function constraintOf(given: TopologySpreadConstraint, pod: SeenPod, { gates }: Snapshot): Constraint {
   const { labelSelector } = given;
-  const own = pod.metadata.labels ?? {};
+  const podLabels = pod.metadata.labels ?? {};
   const labelKeys = gates.enabled("MatchLabelKeysInPodTopologySpread") ? given.matchLabelKeys : undefined;
-  const keys = (labelKeys ?? []).filter((key) => own[key] !== undefined);
+  const keys = (labelKeys ?? []).filter((key) => podLabels[key] !== undefined);
   const policies = gates.enabled("NodeInclusionPolicyInPodTopologySpread") ? given : undefined;
   const minDomains = gates.enabled("MinDomainsInPodTopologySpread") ? given.minDomains : undefined;
   return {
@@ -30,7 +30,7 @@ function constraintOf(given: TopologySpreadConstraint, pod: SeenPod, { gates }: 
     honorsAffinity: (policies?.nodeAffinityPolicy ?? "Honor") === "Honor",
     honorsTaints: (policies?.nodeTaintsPolicy ?? "Ignore") === "Honor",
     matches: (labels) =>
-      selectsLabels(labelSelector, labels) && keys.every((key) => labels[key] === own[key]),
+      selectsLabels(labelSelector, labels) && keys.every((key) => labels[key] === podLabels[key]),
   };
 }
 
@@ -38,7 +38,7 @@ function counts(constraint: Constraint, pod: SeenPod, nodes: Iterable<NodeInfo>)
   const domains = new Map<string, number>();
   for (const node of nodes) {
     const value = node.labels[constraint.key];
-    if (value === undefined || !takesPart(constraint, pod, node)) continue;
+    if (value === undefined || !isIncluded(constraint, pod, node)) continue;
     let count = domains.get(value) ?? 0;
     for (const other of node.pods.values())
       if (
@@ -52,7 +52,7 @@ function counts(constraint: Constraint, pod: SeenPod, nodes: Iterable<NodeInfo>)
   return domains;
 }
 
-function takesPart(
+function isIncluded(
   { honorsAffinity, honorsTaints }: Constraint,
   pod: SeenPod,
   { name, labels, node }: NodeInfo,
@@ -74,7 +74,7 @@ export type SpreadDefaults = "System" | readonly TopologySpreadConstraint[];
 export const topologySpread = (defaults: SpreadDefaults): Plugin => ({
   name: plugin,
   weight: 2,
-  helpedBy: ["node added", "node labels", "pod added", "pod deleted"],
+  requeueEvents: ["node added", "node labels", "pod added", "pod deleted"],
   view: (pod, snapshot) => filterOf(pod, snapshot, defaults),
   scorer: (pod, snapshot, feasible) => scoreOf(pod, snapshot, feasible, defaults),
 });
@@ -114,8 +114,8 @@ function filterOf(pod: SeenPod, snapshot: Snapshot, defaults: SpreadDefaults): P
   );
   const found = hard.map((constraint) => {
     const domains = counts(constraint, pod, eligible);
-    const least = domains.size < constraint.minDomains ? 0 : Math.min(...domains.values());
-    return { constraint, domains, least: Number.isFinite(least) ? least : 0 };
+    const minimum = domains.size < constraint.minDomains ? 0 : Math.min(...domains.values());
+    return { constraint, domains, least: Number.isFinite(minimum) ? minimum : 0 };
   });
   const self = (constraint: Constraint): number => (constraint.matches(pod.metadata.labels ?? {}) ? 1 : 0);
   return {

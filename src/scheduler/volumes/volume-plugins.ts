@@ -13,7 +13,7 @@ const reject = (plugin: string, reason: string, isFinal = true): NodeRejection =
 
 export const volumeRestrictions: Plugin = {
   name: "VolumeRestrictions",
-  helpedBy: ["pod deleted", "node added", "claim"],
+  requeueEvents: ["pod deleted", "node added", "claim"],
   view: (pod, { nodes, volumes, gates }): PodView => {
     if (!gates.enabled("ReadWriteOncePod")) return {};
     const exclusive = claimsOf(pod).filter(({ name }) =>
@@ -49,7 +49,7 @@ function handlesOf(
 
 export const volumeLimits: Plugin = {
   name: "NodeVolumeLimits",
-  helpedBy: ["csi node", "pod deleted", "node added"],
+  requeueEvents: ["csi node", "pod deleted", "node added"],
   view: (pod, { volumes }) => {
     const wanted = handlesOf(pod, volumes);
     if (wanted.length === 0) return {};
@@ -76,7 +76,7 @@ export const volumeLimits: Plugin = {
 
 export const volumeZone: Plugin = {
   name: "VolumeZone",
-  helpedBy: ["storage class", "node added", "node labels", "claim", "volume"],
+  requeueEvents: ["storage class", "node added", "node labels", "claim", "volume"],
   view: (pod, { volumes, dialect }) => {
     const { zone, region, betaZone, betaRegion } = dialect.names.labels;
     const keys = [zone, region, betaZone, betaRegion];
@@ -111,7 +111,7 @@ const plugin = "VolumeBinding";
 
 export const volumeBinding: Plugin = {
   name: plugin,
-  helpedBy: ["storage class", "claim", "volume", "node added", "node labels", "csi node"],
+  requeueEvents: ["storage class", "claim", "volume", "node added", "node labels", "csi node"],
   view: (pod, snapshot): PodView => {
     const sorted = sortClaims(pod, snapshot);
     if ("rejectsPod" in sorted) return sorted;
@@ -129,7 +129,7 @@ export const volumeBinding: Plugin = {
 
 /** Returns the nodes that bound volumes are restricted to, as far as they name them by hostname. */
 function nodesOf(bound: readonly SeenVolume[], hostname: string): ReadonlySet<string> | undefined {
-  let left: ReadonlySet<string> | undefined;
+  let remaining: ReadonlySet<string> | undefined;
   for (const { spec } of bound) {
     const names = new Set<string>();
     for (const { matchExpressions } of spec.nodeAffinity?.required?.nodeSelectorTerms ?? []) {
@@ -139,9 +139,9 @@ function nodesOf(bound: readonly SeenVolume[], hostname: string): ReadonlySet<st
       const [first, ...others] = named.map(({ values }) => new Set(values ?? []));
       for (const name of first ?? []) if (others.every((each) => each.has(name))) names.add(name);
     }
-    if (names.size > 0) left = left?.intersection(names) ?? names;
+    if (names.size > 0) remaining = remaining?.intersection(names) ?? names;
   }
-  return left;
+  return remaining;
 }
 
 interface SortedClaims {
@@ -205,7 +205,7 @@ function sortClaims(
   return { bound, waiting };
 }
 
-const reaches = ({ name, labels }: NodeInfo, { spec }: SeenVolume): boolean =>
+const canReach = ({ name, labels }: NodeInfo, { spec }: SeenVolume): boolean =>
   !spec.nodeAffinity?.required ||
   matchesTerms(spec.nodeAffinity.required.nodeSelectorTerms ?? [], { name, labels });
 
@@ -215,9 +215,9 @@ function decide(
   { volumes, dialect }: Snapshot,
   { bound, waiting }: SortedClaims,
 ): VolumeDecision | NodeRejection {
-  if (!bound.every((volume) => reaches(node, volume)))
+  if (!bound.every((volume) => canReach(node, volume)))
     return reject(plugin, "node(s) had volume node affinity conflict");
-  const excluded = new Set(volumes.promised);
+  const excluded = new Set(volumes.assumed);
   const bind: { claim: string; volume: string }[] = [];
   const provision: string[] = [];
   const conflict = reject(plugin, "node(s) didn't find available persistent volumes to bind");
@@ -231,7 +231,7 @@ function decide(
       provision.push(name);
       continue;
     }
-    const isReachable = (volume: SeenVolume): boolean => reaches(node, volume);
+    const isReachable = (volume: SeenVolume): boolean => canReach(node, volume);
     const found = findMatchingVolume(claim, volumes.volumes(), { dialect, excluded, isReachable });
     if (found) {
       excluded.add(found.metadata.name!);

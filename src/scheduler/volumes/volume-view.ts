@@ -13,7 +13,7 @@ export interface VolumeView {
   storageClass(name: string): (StorageClass & AnyObject) | undefined;
   csiNode(name: string): (CSINode & AnyObject) | undefined;
   /** Volumes assumed by claims of pods that are being bound. */
-  readonly promised: Set<string>;
+  readonly assumed: Set<string>;
   /** Nodes for which provisioning was requested, by claim. */
   readonly provisioning: Map<string, string>;
 }
@@ -37,7 +37,7 @@ export function volumeView(view: ClusterView, onEvent: (event: ClusterEvent) => 
     volumes: () => volumes.items(),
     storageClass: (name) => classes.get(undefined, name),
     csiNode: (name) => csiNodes.get(undefined, name),
-    promised: new Set(),
+    assumed: new Set(),
     provisioning: new Map(),
   };
 }
