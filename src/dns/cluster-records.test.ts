@@ -105,7 +105,7 @@ for (const [name, type, expected] of cases) {
   });
 }
 
-test("records of headless services bring the addresses of their targets", () => {
+test("records of headless services include the addresses of their targets", () => {
   const result = zone.lookup("_http._tcp.db.shop.svc.cluster.local", recordTypes.SRV);
   assert.equal(result.is, "found");
   assert.deepEqual(

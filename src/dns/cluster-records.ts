@@ -123,12 +123,12 @@ export function clusterZone(
     const entry = directory.service(namespace, service);
     if (!entry) return noSuchName;
     if (entry.is === "alias") return before.length > 0 ? noSuchName : alias(name, entry.target, type);
-    const own = `${service}.${namespace}.svc.${domain}`;
+    const serviceDomain = `${service}.${namespace}.svc.${domain}`;
     if (before.length === 1 && !before[0]!.startsWith("_"))
       return entry.is === "headless"
         ? endpointsNamed(
             name,
-            own,
+            serviceDomain,
             entry.endpoints.filter(({ hostname }) => hostname === before[0]),
             type,
           )
@@ -138,61 +138,62 @@ export function clusterZone(
       return noSuchName;
     const wanted = (each: NamedPort): boolean =>
       (protocol === undefined || each.protocol === protocol) && (port === undefined || each.name === port);
-    if (entry.is === "headless") return headless(name, own, entry.endpoints, wanted, type, before.length);
+    if (entry.is === "headless")
+      return headless(name, serviceDomain, entry.endpoints, wanted, type, before.length);
     const ports = entry.ports.filter(wanted);
     if (before.length > 0 && ports.length === 0) return noSuchName;
     if (before.length === 1) return noData;
     if (type === recordTypes.SRV)
       return found(
-        ports.map((each) => serverRecord(name, own, each.port, ports.length)),
-        addressRecords(own, entry.addresses, recordTypes.ANY),
+        ports.map((each) => serverRecord(name, serviceDomain, each.port, ports.length)),
+        addressRecords(serviceDomain, entry.addresses, recordTypes.ANY),
       );
     return found(addressRecords(name, entry.addresses, type));
   }
 
   function headless(
     name: string,
-    own: string,
+    serviceDomain: string,
     endpoints: readonly NamedEndpoint[],
     wanted: (port: NamedPort) => boolean,
     type: number,
     depth: number,
   ): Lookup {
-    const there = depth === 0 ? endpoints : endpoints.filter(({ ports }) => ports.some(wanted));
-    if (there.length === 0) return noSuchName;
+    const matching = depth === 0 ? endpoints : endpoints.filter(({ ports }) => ports.some(wanted));
+    if (matching.length === 0) return noSuchName;
     if (depth === 1) return noData;
     if (type !== recordTypes.SRV)
-      return found(addressRecords(name, [...new Set(there.map(({ address }) => address))], type));
-    return serverRecords(name, own, there, wanted);
+      return found(addressRecords(name, [...new Set(matching.map(({ address }) => address))], type));
+    return serverRecords(name, serviceDomain, matching, wanted);
   }
 
   function endpointsNamed(
     name: string,
-    own: string,
+    serviceDomain: string,
     endpoints: readonly NamedEndpoint[],
     type: number,
   ): Lookup {
     if (endpoints.length === 0) return noSuchName;
     return type === recordTypes.SRV
-      ? serverRecords(name, own, endpoints, () => true)
+      ? serverRecords(name, serviceDomain, endpoints, () => true)
       : found(addressRecords(name, [...new Set(endpoints.map(({ address }) => address))], type));
   }
 
   /** Returns one SRV record per endpoint and port, with the endpoints' addresses as additional records. */
   function serverRecords(
     name: string,
-    own: string,
+    serviceDomain: string,
     endpoints: readonly NamedEndpoint[],
     wanted: (port: NamedPort) => boolean,
   ): Lookup {
     const pairs = new Map<string, readonly [target: string, port: number]>();
     for (const { hostname, ports } of endpoints)
       for (const { port } of ports.filter(wanted))
-        pairs.set(`${hostname}:${port}`, [`${hostname}.${own}`, port]);
+        pairs.set(`${hostname}:${port}`, [`${hostname}.${serviceDomain}`, port]);
     return found(
       [...pairs.values()].map(([target, port]) => serverRecord(name, target, port, pairs.size)),
       endpoints.flatMap(({ hostname, address }) =>
-        addressRecords(`${hostname}.${own}`, [address], recordTypes.ANY),
+        addressRecords(`${hostname}.${serviceDomain}`, [address], recordTypes.ANY),
       ),
     );
   }

@@ -37,9 +37,11 @@ export function serviceDirectory(view: ClusterView, dialect: Dialect): ServiceDi
     },
     namesOf: (address) => {
       const key = addressKey(address);
-      const own = byClusterAddress(key).map(({ metadata }) => `${metadata.name}.${metadata.namespace}`);
-      if (own.length > 0) return own;
-      const behind = byEndpointAddress(key).flatMap((slice) => {
+      const serviceNames = byClusterAddress(key).map(
+        ({ metadata }) => `${metadata.name}.${metadata.namespace}`,
+      );
+      if (serviceNames.length > 0) return serviceNames;
+      const endpointNames = byEndpointAddress(key).flatMap((slice) => {
         const name = slice.metadata.labels?.[serviceName] ?? "";
         const service = services.get(slice.metadata.namespace, name);
         if (!service || !isHeadless(service)) return [];
@@ -47,7 +49,7 @@ export function serviceDirectory(view: ClusterView, dialect: Dialect): ServiceDi
           .filter((endpoint) => addressKey(endpoint.address) === key)
           .map(({ hostname }) => `${hostname}.${name}.${slice.metadata.namespace}`);
       });
-      return [...new Set(behind)];
+      return [...new Set(endpointNames)];
     },
   };
 }

@@ -12,12 +12,12 @@ export function dnsMetrics(
 ): (query: Query, code: number) => void {
   const replies = metrics.counter({
     name: "dns_responses_total",
-    help: "Replies by the type asked for and the code they carry.",
+    help: "Replies by query type and response code.",
     labels: ["type", "rcode"],
   });
   const cache = metrics.gauge({
     name: "dns_forward_cache_lookups",
-    help: "Questions to other name servers that the cache knew or did not know.",
+    help: "Cache lookups of forwarded queries by result.",
     labels: ["result"],
   });
   metrics.beforeScrape(() => {

@@ -22,22 +22,22 @@ export interface RunningDnsServer {
   close(): Promise<void>;
 }
 
-const mostConnections = 256;
-const mostPendingPerConnection = 64;
-const mostPendingDatagrams = 2048;
+const maxConnections = 256;
+const maxPendingPerConnection = 64;
+const maxPendingDatagrams = 2048;
 const idleMilliseconds = 10_000;
 
 export async function startDnsServer(options: DnsServerOptions): Promise<RunningDnsServer> {
-  const mayAsk = allowed(options.allowed);
+  const isAllowed = allowed(options.allowed);
   const closers: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => void (await Promise.all(closers.map((each) => each())));
   let { port } = options;
   try {
     for (const address of options.addresses) {
-      const tcp = await listenTcp(options, address, port, mayAsk);
+      const tcp = await listenTcp(options, address, port, isAllowed);
       closers.push(tcp.close);
       port = tcp.port;
-      closers.push(await listenUdp(options, address, port, mayAsk));
+      closers.push(await listenUdp(options, address, port, isAllowed));
     }
   } catch (error) {
     await close();
@@ -58,7 +58,7 @@ async function listenUdp(
   { resolve, signal, onError }: DnsServerOptions,
   address: string,
   port: number,
-  mayAsk: (address: string) => boolean,
+  isAllowed: (address: string) => boolean,
 ): Promise<() => Promise<void>> {
   const socket: UdpSocket = createSocket(
     isIPv6(address) ? { type: "udp6", ipv6Only: true } : { type: "udp4" },
@@ -67,7 +67,7 @@ async function listenUdp(
   let open = true;
   socket.on("message", (message, client) => {
     const from = client.address.split("%")[0]!;
-    if (!mayAsk(from) || pending >= mostPendingDatagrams) return;
+    if (!isAllowed(from) || pending >= maxPendingDatagrams) return;
     pending += 1;
     resolve(message, { address: from, over: "udp" })
       .then((reply) => {
@@ -89,18 +89,18 @@ async function listenTcp(
   { resolve, onError }: DnsServerOptions,
   address: string,
   port: number,
-  mayAsk: (address: string) => boolean,
+  isAllowed: (address: string) => boolean,
 ): Promise<{ readonly port: number; readonly close: () => Promise<void> }> {
   const connections = new Set<Socket>();
   const server = createServer((socket) => {
     const from = (socket.remoteAddress ?? "").split("%")[0]!;
-    if (!mayAsk(from)) return socket.destroy();
+    if (!isAllowed(from)) return socket.destroy();
     connections.add(socket);
     socket.once("close", () => connections.delete(socket));
     serveConnection(socket, (message) => resolve(message, { address: from, over: "tcp" }), onError);
     return socket;
   });
-  server.maxConnections = mostConnections;
+  server.maxConnections = maxConnections;
   server.listen({ host: address, port, ipv6Only: true });
   await once(server, "listening");
   server.on("error", onError);
@@ -124,8 +124,8 @@ function serveConnection(
   let pending = 0;
   socket.setTimeout(idleMilliseconds, () => socket.destroy());
   socket.on("error", () => undefined);
-  const take = (): void => {
-    while (received.length >= 2 && pending < mostPendingPerConnection) {
+  const processMessages = (): void => {
+    while (received.length >= 2 && pending < maxPendingPerConnection) {
       const end = 2 + received.readUInt16BE(0);
       if (received.length < end) break;
       const message = received.subarray(2, end);
@@ -140,14 +140,14 @@ function serveConnection(
         }, onError)
         .finally(() => {
           pending -= 1;
-          take();
+          processMessages();
         });
     }
-    if (pending >= mostPendingPerConnection) socket.pause();
+    if (pending >= maxPendingPerConnection) socket.pause();
     else socket.resume();
   };
   socket.on("data", (chunk: Buffer) => {
     received = Buffer.concat([received, chunk]);
-    take();
+    processMessages();
   });
 }

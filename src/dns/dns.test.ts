@@ -101,7 +101,7 @@ suite("the name server", () => {
       (error: NodeJS.ErrnoException) => error.code ?? "",
     );
 
-  test("services, ports, endpoints and addresses have their names", async () => {
+  test("services, ports, endpoints and addresses have names", async () => {
     assert.deepEqual(await resolver.resolve4("WEB.shop.svc.cluster.local"), ["10.0.0.77"]);
     assert.deepEqual(await resolver.resolve4("db.shop.svc.cluster.local"), ["10.1.0.1"]);
     assert.deepEqual(await resolver.resolve4("db-0.db.shop.svc.cluster.local"), ["10.1.0.1"]);
@@ -111,25 +111,25 @@ suite("the name server", () => {
     assert.deepEqual(await resolver.reverse("10.1.0.1"), ["db-0.db.shop.svc.cluster.local"]);
   });
 
-  test("names that are not there are told from types that are not there", async () => {
+  test("missing names are distinguished from missing types", async () => {
     assert.equal(await code(resolver.resolve4("gone.shop.svc.cluster.local")), "ENOTFOUND");
     assert.equal(await code(resolver.resolve6("web.shop.svc.cluster.local")), "ENODATA");
   });
 
-  test("an external name is an alias, followed to the servers outside", async () => {
+  test("an ExternalName service is an alias that is resolved upstream", async () => {
     assert.deepEqual(await resolver.resolveCname("away.shop.svc.cluster.local"), [
       "there.shop.svc.example.test",
     ]);
     assert.deepEqual(await resolver.resolve4("away.shop.svc.cluster.local"), ["10.0.0.78"]);
   });
 
-  test("the rest is forwarded, and told when nobody can be asked", async () => {
+  test("other names are forwarded, and fail if no upstream server is reachable", async () => {
     assert.deepEqual(await resolver.resolve4("web.shop.svc.example.test"), ["10.0.0.77"]);
     assert.equal(await code(resolver.resolve4("gone.shop.svc.example.test")), "ENOTFOUND");
     assert.equal(await code(resolver.resolve4("nobody.knows.test")), "ESERVFAIL");
   });
 
-  test("an answer that is too long for a datagram comes over TCP", async () => {
+  test("an answer too long for a datagram is sent over TCP", async () => {
     assert.equal((await resolver.resolve4("big.shop.svc.cluster.local")).length, 100);
     const question = ["big", "shop", "svc", "cluster", "local", ""].flatMap((label) => [
       label.length,

@@ -38,7 +38,7 @@ export interface DnsOptions {
   readonly settings: DnsSettings;
 }
 
-const mostPending = 1000;
+const maxPending = 1000;
 
 /** Starts listening; names of the cluster are answered once its services are listed. */
 export async function startDns(options: DnsOptions): Promise<RunningDnsServer> {
@@ -49,23 +49,23 @@ export async function startDns(options: DnsOptions): Promise<RunningDnsServer> {
   void view.synced().then(
     () => {
       ready = true;
-      log.info("services are known");
+      log.info("services listed");
     },
     () => undefined,
   );
-  const own = ownAddresses(settings.addresses);
+  const ownAddressKeys = ownAddresses(settings.addresses);
   const isSelf = ({ address, port }: Upstream): boolean =>
-    port === settings.port && own.has(addressKey(address));
+    port === settings.port && ownAddressKeys.has(addressKey(address));
   const fromFile = fileUpstreams(settings.resolverFile, clock, isSelf);
   const given = settings.upstreams.filter((each) => !isSelf(each));
   const upstreams = settings.upstreams.length > 0 ? () => given : fromFile;
-  if (upstreams().length === 0) log.warn("no name servers to ask about names outside of the cluster");
+  if (upstreams().length === 0) log.warn("no upstream name servers for names outside of the cluster");
   const forward = forwarder({
     upstreams,
     exchange,
     clock,
     signal,
-    mostPending,
+    maxPending,
     timeoutMilliseconds: settings.timeoutMilliseconds,
     cacheBytes: settings.cacheBytes,
   });

@@ -40,7 +40,7 @@ const answering =
     return change(reply, over);
   };
 
-function made(exchange: Exchange, more: { mostPending?: number } = {}) {
+function made(exchange: Exchange, more: { maxPending?: number } = {}) {
   const clock = virtualClock();
   const stopping = new AbortController();
   const forward = forwarder({
@@ -49,7 +49,7 @@ function made(exchange: Exchange, more: { mostPending?: number } = {}) {
     clock,
     timeoutMilliseconds: 2000,
     cacheBytes: 10_000,
-    mostPending: 10,
+    maxPending: 10,
     signal: stopping.signal,
     ...more,
   });
@@ -60,37 +60,37 @@ const ttlOf = (reply: Uint8Array): number => {
   return Buffer.from(reply).readUInt32BE(record!.ttlAt);
 };
 
-test("an answer is kept for its lifetime, which shrinks meanwhile, and given under the client's number", async () => {
+test("an answer is cached for its decreasing lifetime and returned under the client's message ID", async () => {
   const log: string[] = [];
   const { clock, forward } = made(answering(log));
-  const reply = await forward.ask(queryFor("example.org", 9));
+  const reply = await forward.resolve(queryFor("example.org", 9));
   assert.equal(reply![1], 9);
   assert.equal(ttlOf(reply!), 60);
   await clock.advance(20_000);
-  assert.equal(ttlOf((await forward.ask(queryFor("example.org")))!), 40);
+  assert.equal(ttlOf((await forward.resolve(queryFor("example.org")))!), 40);
   await clock.advance(40_000);
-  assert.equal(ttlOf((await forward.ask(queryFor("example.org")))!), 60);
+  assert.equal(ttlOf((await forward.resolve(queryFor("example.org")))!), 60);
   assert.deepEqual(log, ["192.0.2.1 udp", "192.0.2.1 udp"]);
   assert.deepEqual([forward.cacheHits, forward.cacheMisses], [1, 2]);
 });
 
-test("the question is echoed in the client's own case", async () => {
+test("the question is echoed in the client's spelling", async () => {
   const { forward } = made(answering([]));
-  const reply = await forward.ask(queryFor("eXample.org"));
+  const reply = await forward.resolve(queryFor("eXample.org"));
   assert.ok(Buffer.from(reply!).toString("latin1").includes("eXample"));
 });
 
-test("a server that fails is passed over for the next", async () => {
+test("the next server is tried after a failing one", async () => {
   const log: string[] = [];
   const good = answering(log);
   const { forward } = made((upstream, message, over, signal) =>
     upstream === first ? Promise.reject(new Error("down")) : good(upstream, message, over, signal),
   );
-  assert.ok(await forward.ask(queryFor("example.org")));
+  assert.ok(await forward.resolve(queryFor("example.org")));
   assert.deepEqual(log, ["192.0.2.2 udp"]);
 });
 
-test("a reply that is cut is asked for again over TCP", async () => {
+test("a truncated reply is requested again over TCP", async () => {
   const log: string[] = [];
   const { forward } = made(
     answering(log, (reply, over) => {
@@ -98,26 +98,26 @@ test("a reply that is cut is asked for again over TCP", async () => {
       return reply;
     }),
   );
-  const reply = await forward.ask(queryFor("example.org"));
+  const reply = await forward.resolve(queryFor("example.org"));
   assert.equal(reply![2]! & 2, 0);
   assert.deepEqual(log, ["192.0.2.1 udp", "192.0.2.1 tcp"]);
 });
 
 const forged: [name: string, change: (reply: Uint8Array) => void][] = [
-  ["under another number", (reply) => void (reply[0] = reply[0]! ^ 1)],
+  ["under another message ID", (reply) => void (reply[0] = reply[0]! ^ 1)],
   ["to another question", (reply) => void (reply[13] = "x".charCodeAt(0))],
   ["that is a query", (reply) => void (reply[2] = 1)],
-  ["whose records are cut off", (reply) => void (reply[reply.length - 5] = 200)],
+  ["with truncated records", (reply) => void (reply[reply.length - 5] = 200)],
 ];
 for (const [name, change] of forged)
-  test(`a reply ${name} is not taken`, async () => {
+  test(`a reply ${name} is rejected`, async () => {
     const { forward } = made(
       answering([], (reply) => {
         change(reply);
         return reply;
       }),
     );
-    assert.equal(await forward.ask(queryFor("example.org")), undefined);
+    assert.equal(await forward.resolve(queryFor("example.org")), undefined);
   });
 
 /** A server that answers on demand. */
@@ -135,12 +135,12 @@ function held(): { exchange: Exchange; release: () => void; log: string[] } {
   };
 }
 
-test("the same question from many is asked once, and too many different ones are refused", async () => {
+test("identical pending queries are coalesced, and too many different ones are refused", async () => {
   const { exchange, release, log } = held();
-  const { forward }: { forward: Forwarder } = made(exchange, { mostPending: 1 });
-  const both = [forward.ask(queryFor("example.org", 1)), forward.ask(queryFor("example.org", 2))];
+  const { forward }: { forward: Forwarder } = made(exchange, { maxPending: 1 });
+  const both = [forward.resolve(queryFor("example.org", 1)), forward.resolve(queryFor("example.org", 2))];
   assert.equal(forward.isPending(queryFor("example.org")), true);
-  assert.equal(await forward.ask(queryFor("example.com")), undefined);
+  assert.equal(await forward.resolve(queryFor("example.com")), undefined);
   release();
   assert.deepEqual(
     (await Promise.all(both)).map((reply) => reply?.[1]),
@@ -150,18 +150,18 @@ test("the same question from many is asked once, and too many different ones are
   assert.equal(forward.isPending(queryFor("example.org")), false);
 });
 
-test("nobody who is silent is waited for longer than the time limit", async () => {
+test("an unresponsive server is abandoned after the timeout", async () => {
   const { clock, forward } = made(
     (_upstream, _message, _over, signal) =>
       new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("late")))),
   );
   let outcome: unknown = "waiting";
-  void forward.ask(queryFor("example.org")).then((reply) => (outcome = reply));
+  void forward.resolve(queryFor("example.org")).then((reply) => (outcome = reply));
   for (let tries = 0; tries < 4; tries++) await clock.advance(2000);
   assert.equal(outcome, undefined);
 });
 
-test("name servers are read from the machine's file", () => {
+test("name servers are read from resolv.conf", () => {
   const text = "# x\nsearch a b\nnameserver 192.0.2.1\nnameserver fe80::1%eth0\n nameserver nope\n";
   assert.deepEqual(
     serversIn(text).map(({ address }) => address),

@@ -27,66 +27,66 @@ export interface ForwarderOptions {
   /** Maximum size of cached answers in bytes. */
   readonly cacheBytes: number;
   /** Maximum number of pending queries. */
-  readonly mostPending: number;
+  readonly maxPending: number;
   readonly signal: AbortSignal;
 }
 
 export interface Forwarder {
   /** Resolves with the reply for this client; undefined if no upstream server answered. */
-  ask(query: Query): Promise<Uint8Array | undefined>;
+  resolve(query: Query): Promise<Uint8Array | undefined>;
   /** Reports whether the query is pending: an upstream server that forwards it back would cause a loop. */
   isPending(query: Query): boolean;
   readonly cacheHits: number;
   readonly cacheMisses: number;
 }
 
-interface Kept {
+interface CachedReply {
   readonly bytes: Uint8Array;
   readonly since: number;
   readonly until: number;
 }
 
-const rounds = 2;
-const longestTtl = 3600;
-const longestNegativeTtl = 30;
+const attempts = 2;
+const maxTtl = 3600;
+const maxNegativeTtl = 30;
 
 export function forwarder(options: ForwarderOptions): Forwarder {
   const { clock, signal } = options;
-  const kept = new LRUCache<string, Kept>({
+  const cache = new LRUCache<string, CachedReply>({
     maxSize: options.cacheBytes,
     sizeCalculation: ({ bytes }, key) => bytes.length + key.length + 100,
   });
   const pending = new Map<string, Promise<Uint8Array | undefined>>();
   let [hits, misses] = [0, 0];
 
-  async function ask(query: Query): Promise<Uint8Array | undefined> {
+  async function resolve(query: Query): Promise<Uint8Array | undefined> {
     const key = keyOf(query);
-    const known = kept.get(key);
-    if (known && known.until > clock.now()) {
+    const cached = cache.get(key);
+    if (cached && cached.until > clock.now()) {
       hits += 1;
-      return addressed(query, aged(known, clock.now()));
+      return addressedTo(query, aged(cached, clock.now()));
     }
     misses += 1;
-    let asking = pending.get(key);
-    if (!asking) {
-      if (pending.size >= options.mostPending) return undefined;
-      asking = askUpstreams(query, key).finally(() => pending.delete(key));
-      pending.set(key, asking);
+    let upstreamReply = pending.get(key);
+    if (!upstreamReply) {
+      if (pending.size >= options.maxPending) return undefined;
+      upstreamReply = queryUpstreams(query, key).finally(() => pending.delete(key));
+      pending.set(key, upstreamReply);
     }
-    const reply = await asking;
-    return reply && addressed(query, reply);
+    const reply = await upstreamReply;
+    return reply && addressedTo(query, reply);
   }
 
-  async function askUpstreams(query: Query, key: string): Promise<Uint8Array | undefined> {
+  async function queryUpstreams(query: Query, key: string): Promise<Uint8Array | undefined> {
     const upstreams = options.upstreams();
-    for (let round = 0; round < rounds; round++) {
+    for (let round = 0; round < attempts; round++) {
       for (const upstream of upstreams) {
         if (signal.aborted) return undefined;
         const reply = await tryUpstream(upstream, query).catch(() => undefined);
         if (!reply) continue;
         const seconds = lifetimeOf(reply);
         const now = clock.now();
-        if (seconds > 0) kept.set(key, { bytes: reply, since: now, until: now + seconds * 1000 });
+        if (seconds > 0) cache.set(key, { bytes: reply, since: now, until: now + seconds * 1000 });
         return reply;
       }
     }
@@ -107,14 +107,14 @@ export function forwarder(options: ForwarderOptions): Forwarder {
       }
     };
     const reply = await send("udp");
-    const isCut = reply !== undefined && (reply[2]! & 2) !== 0;
-    const whole = isCut ? await send("tcp") : reply;
+    const isTruncated = reply !== undefined && (reply[2]! & 2) !== 0;
+    const complete = isTruncated ? await send("tcp") : reply;
     // Another upstream server may succeed where this one reports a failure.
-    return whole && (whole[3]! & 15) !== responseCodes.serverFailure ? whole : undefined;
+    return complete && (complete[3]! & 15) !== responseCodes.serverFailure ? complete : undefined;
   }
 
   return {
-    ask,
+    resolve,
     isPending: (query) => pending.has(keyOf(query)),
     get cacheHits() {
       return hits;
@@ -149,9 +149,9 @@ function isReplyTo(message: Uint8Array, reply: Uint8Array): boolean {
     return false;
   if (reply[4] !== 0 || reply[5] !== 1) return false;
   try {
-    const [asked, told] = [readName(message, 12), readName(reply, 12)];
-    if (asked.text !== told.text || asked.end !== told.end) return false;
-    for (let at = asked.end; at < asked.end + 4; at++) if (message[at] !== reply[at]) return false;
+    const [sent, received] = [readName(message, 12), readName(reply, 12)];
+    if (sent.text !== received.text || sent.end !== received.end) return false;
+    for (let at = sent.end; at < sent.end + 4; at++) if (message[at] !== reply[at]) return false;
     for (const record of recordsOf(reply)) if (record.end > reply.length) return false;
     return true;
   } catch {
@@ -165,19 +165,19 @@ function lifetimeOf(reply: Uint8Array): number {
   if (code !== responseCodes.noError && code !== responseCodes.noSuchName) return 0;
   if ((reply[2]! & 2) !== 0) return 0;
   const view = Buffer.from(reply.buffer, reply.byteOffset, reply.length);
-  let [shortest, answers, negative] = [longestTtl, 0, 0];
+  let [shortest, answers, negative] = [maxTtl, 0, 0];
   for (const { type, ttlAt, end, section } of recordsOf(reply)) {
     if (type === recordTypes.OPT) continue;
     const ttl = view.readUInt32BE(ttlAt);
     shortest = Math.min(shortest, ttl);
     if (section === 0) answers += 1;
-    if (type === recordTypes.SOA) negative = Math.min(ttl, view.readUInt32BE(end - 4), longestNegativeTtl);
+    if (type === recordTypes.SOA) negative = Math.min(ttl, view.readUInt32BE(end - 4), maxNegativeTtl);
   }
   return answers > 0 && code === responseCodes.noError ? shortest : negative;
 }
 
 /** Returns the reply with TTLs reduced by its time in the cache. */
-function aged({ bytes, since }: Kept, now: number): Uint8Array {
+function aged({ bytes, since }: CachedReply, now: number): Uint8Array {
   const copy = Buffer.from(bytes);
   const seconds = Math.floor((now - since) / 1000);
   for (const { type, ttlAt } of recordsOf(copy))
@@ -186,7 +186,7 @@ function aged({ bytes, since }: Kept, now: number): Uint8Array {
 }
 
 /** Returns the reply with the client's message ID and its question as originally spelled. */
-function addressed({ id, question, recursionDesired }: Query, reply: Uint8Array): Uint8Array {
+function addressedTo({ id, question, recursionDesired }: Query, reply: Uint8Array): Uint8Array {
   const copy = Buffer.from(reply);
   copy.writeUInt16BE(id, 0);
   copy.set(question, 12);

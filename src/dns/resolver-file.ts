@@ -5,20 +5,20 @@ import type { Clock } from "#base";
 import type { Upstream } from "./forwarder.ts";
 
 const checkEveryMilliseconds = 5000;
-const mostServers = 8;
-const usualPort = 53;
+const maxServers = 8;
+const defaultPort = 53;
 
 /** Returns the name servers of a resolv.conf, in order. */
 export const serversIn = (text: string): Upstream[] =>
   text
     .split("\n")
     .flatMap((line) => /^\s*nameserver\s+(\S+)/.exec(line)?.[1] ?? [])
-    .flatMap((given) => (isIP(given.split("%")[0]!) ? [{ address: given, port: usualPort }] : []))
-    .slice(0, mostServers);
+    .flatMap((given) => (isIP(given.split("%")[0]!) ? [{ address: given, port: defaultPort }] : []))
+    .slice(0, maxServers);
 
 /** Parses `[address]:port`, `address:port` or `address`; returns undefined for anything else. */
 export function parseUpstream(given: string): Upstream | undefined {
-  if (isIP(given)) return { address: given, port: usualPort };
+  if (isIP(given)) return { address: given, port: defaultPort };
   const found = /^(?:\[([^\]]+)\]|([^:]+)):([0-9]{1,5})$/.exec(given);
   const address = found?.[1] ?? found?.[2] ?? "";
   const port = Number(found?.[3]);
@@ -32,16 +32,16 @@ export function fileUpstreams(
   isSelf: (upstream: Upstream) => boolean,
 ): () => readonly Upstream[] {
   let servers: readonly Upstream[] = [];
-  let [checked, stamp] = [-Infinity, -1];
+  let [lastChecked, lastModified] = [-Infinity, -1];
   return () => {
     const now = clock.now();
-    if (now - checked < checkEveryMilliseconds) return servers;
-    checked = now;
+    if (now - lastChecked < checkEveryMilliseconds) return servers;
+    lastChecked = now;
     try {
       const { mtimeMs } = statSync(file);
-      if (mtimeMs === stamp) return servers;
+      if (mtimeMs === lastModified) return servers;
       servers = serversIn(readFileSync(file, "utf8")).filter((each) => !isSelf(each));
-      stamp = mtimeMs;
+      lastModified = mtimeMs;
     } catch {
       // The file is missing or being replaced: keep the previous servers.
     }

@@ -23,7 +23,7 @@ export interface ResolverOptions {
    * ones.
    */
   readonly isReady: () => boolean;
-  readonly forwarder: Pick<Forwarder, "ask" | "isPending">;
+  readonly forwarder: Pick<Forwarder, "resolve" | "isPending">;
   /** Reports whether an address belongs to an upstream server. */
   readonly isUpstream: (address: string) => boolean;
   /** Returns a random integer from 0 up to, but excluding, `below`. */
@@ -36,8 +36,8 @@ export type Resolver = (
   client: { readonly address: string; readonly over: "udp" | "tcp" },
 ) => Promise<Uint8Array | undefined>;
 
-const longestMessage = 65_535;
-const mostAliases = 8;
+const maxMessageLength = 65_535;
+const maxAliases = 8;
 
 export function resolver({
   zone,
@@ -48,13 +48,14 @@ export function resolver({
   observe,
 }: ResolverOptions): Resolver {
   return async (message, { address, over }) => {
-    const read = readQuery(message);
-    if (read.is === "ignored") return undefined;
-    if (read.is === "broken") return writeError(read.id, read.code);
-    const { query } = read;
-    const limit = over === "tcp" ? longestMessage : payloadOf(query);
+    const parsed = readQuery(message);
+    if (parsed.is === "ignored") return undefined;
+    if (parsed.is === "broken") return writeError(parsed.id, parsed.code);
+    const { query } = parsed;
+    const limit = over === "tcp" ? maxMessageLength : payloadOf(query);
     const reply = await answer(query, address);
-    const bytes = reply instanceof Uint8Array ? fitted(query, reply, limit) : writeReply(query, reply, limit);
+    const bytes =
+      reply instanceof Uint8Array ? truncateIfNeeded(query, reply, limit) : writeReply(query, reply, limit);
     observe?.(query, bytes[3]! & 15);
     return bytes;
   };
@@ -70,13 +71,13 @@ export function resolver({
   async function fromZone(query: Query, first: Lookup): Promise<Reply> {
     const chain: ResourceRecord[] = [];
     let result = first;
-    while (result.is === "alias" && chain.length < mostAliases) {
+    while (result.is === "alias" && chain.length < maxAliases) {
       chain.push(result.record);
       const { target } = result;
       result = zone.lookup(target, query.type);
       if (result.is !== "elsewhere") continue;
-      const beyond = await forwarder.ask(questionAbout(query, target)).catch(() => undefined);
-      const answers = [...chain, ...(beyond ? addressesIn(beyond) : [])];
+      const upstreamReply = await forwarder.resolve(questionAbout(query, target)).catch(() => undefined);
+      const answers = [...chain, ...(upstreamReply ? addressesIn(upstreamReply) : [])];
       return { code: responseCodes.noError, authoritative: true, answers };
     }
     if (result.is === "found")
@@ -95,7 +96,7 @@ export function resolver({
     if (!query.recursionDesired) return empty(responseCodes.refused);
     // An upstream server forwarded our own query back to us: break the loop.
     if (isUpstream(client) && forwarder.isPending(query)) return empty(responseCodes.refused);
-    return (await forwarder.ask(query)) ?? empty(responseCodes.serverFailure);
+    return (await forwarder.resolve(query)) ?? empty(responseCodes.serverFailure);
   }
 
   /** Rotates records, since clients use the first address. */
@@ -109,11 +110,11 @@ export function resolver({
 const empty = (code: Reply["code"]): Reply => ({ code, authoritative: false, answers: [] });
 
 /** Truncates a reply too long for UDP to its question, so that the client retries over TCP. */
-function fitted(query: Query, reply: Uint8Array, limit: number): Uint8Array {
+function truncateIfNeeded(query: Query, reply: Uint8Array, limit: number): Uint8Array {
   if (reply.length <= limit) return reply;
-  const cut = writeReply(query, empty(responseCodes.noError), limit);
-  cut[2] = cut[2]! | 2;
-  return cut;
+  const truncated = writeReply(query, empty(responseCodes.noError), limit);
+  truncated[2] = truncated[2]! | 2;
+  return truncated;
 }
 
 /** Returns the same question about another name. */

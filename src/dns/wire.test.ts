@@ -23,7 +23,7 @@ const queryOf = (bytes: Uint8Array): Query => {
   return (read as { query: Query }).query;
 };
 
-test("a query is read in lower case and keeps its question as it came", () => {
+test("a query is parsed in lower case and keeps its question as received", () => {
   const query = queryOf(plain);
   assert.equal(query.name, "web.shop");
   assert.equal(query.id, 0x1234);
@@ -33,7 +33,7 @@ test("a query is read in lower case and keeps its question as it came", () => {
   assert.equal(query.edns, undefined);
 });
 
-test("the sizes that a client takes are read from its options", () => {
+test("a client's payload size is read from its EDNS options", () => {
   const options = [0, 0, 41, 0x10, 0, 0, 0, 0x80, 0, 0, 0];
   const query = queryOf(message(0, [1, 0, 0, 1], ...nameBytes("a"), 0, 1, 0, 1, ...options));
   assert.deepEqual(query.edns, { payload: 4096, dnssec: true });
@@ -44,10 +44,10 @@ const unanswerable: [name: string, bytes: Uint8Array, expected: string][] = [
   ["a response", message(0x8000, [1, 0, 0, 0], ...nameBytes("a"), 0, 1, 0, 1), "ignored"],
   ["an update", message(0x2800, [1, 0, 0, 0], ...nameBytes("a"), 0, 1, 0, 1), "broken 4"],
   ["no question", message(0, [0, 0, 0, 0]), "broken 1"],
-  ["a question that is cut off", message(0, [1, 0, 0, 0], 3, 97), "broken 1"],
+  ["a truncated question", message(0, [1, 0, 0, 0], 3, 97), "broken 1"],
   ["a name that points to itself", message(0, [1, 0, 0, 0], 0xc0, 12, 0, 1, 0, 1), "broken 1"],
   ["a name that points forward", message(0, [1, 0, 0, 0], 0xc0, 20, 0, 1, 0, 1), "broken 1"],
-  ["a label of a reserved kind", message(0, [1, 0, 0, 0], 0x80, 0, 0, 1, 0, 1), "broken 1"],
+  ["a label of a reserved type", message(0, [1, 0, 0, 0], 0x80, 0, 0, 1, 0, 1), "broken 1"],
 ];
 for (const [name, bytes, expected] of unanswerable)
   test(`${name} is ${expected}`, () => {
@@ -61,7 +61,7 @@ const addresses = (count: number) =>
     (_, at) => ({ type: "A", name: "web.shop", ttl: 5, address: `10.0.0.${at + 1}` }) as const,
   );
 
-test("a reply echoes the question and points to names that were written before", () => {
+test("a reply echoes the question and compresses names", () => {
   const reply = writeReply(
     queryOf(plain),
     { code: responseCodes.noError, authoritative: true, answers: addresses(1) },
@@ -73,7 +73,7 @@ test("a reply echoes the question and points to names that were written before",
   assert.deepEqual([...reply.subarray(-4)], [10, 0, 0, 1]);
 });
 
-test("a reply holds as many records as fit and says that it lacks some", () => {
+test("a reply contains as many records as fit and is marked as truncated", () => {
   const reply = writeReply(
     queryOf(plain),
     { code: responseCodes.noError, authoritative: true, answers: addresses(100) },
@@ -84,7 +84,7 @@ test("a reply holds as many records as fit and says that it lacks some", () => {
   assert.equal([...recordsOf(reply)].length, Math.floor((512 - plain.length) / 16));
 });
 
-test("records of every type are written with lengths that fit", () => {
+test("records of every type are written with correct lengths", () => {
   const common = { name: "web.shop", ttl: 5 };
   const reply = writeReply(
     queryOf(plain),

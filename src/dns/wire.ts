@@ -55,7 +55,7 @@ export type ReadQuery =
   | { readonly is: "ignored" };
 
 const headerLength = 12;
-const longestName = 255;
+const maxNameLength = 255;
 const internet = 1;
 
 export function readQuery(bytes: Uint8Array): ReadQuery {
@@ -107,7 +107,7 @@ export function* recordsOf(
       const start = at;
       const head = skipName(bytes, at);
       const end = head + 10 + view.getUint16(head + 8);
-      if (end > bytes.length) throw new RangeError("a record is cut off");
+      if (end > bytes.length) throw new RangeError("a record is truncated");
       yield { start, type: view.getUint16(head), ttlAt: head + 4, data: head + 10, end, section };
       at = end;
     }
@@ -145,7 +145,7 @@ export function readName(bytes: Uint8Array, start: number): { readonly text: str
     if (size > 63) throw new RangeError("a label is too long");
     if (size === 0) return { text: labels.join("."), end: end < 0 ? at + 1 : end };
     length += size + 1;
-    if (length >= longestName || at + 1 + size > bytes.length) throw new RangeError("a name is too long");
+    if (length >= maxNameLength || at + 1 + size > bytes.length) throw new RangeError("a name is too long");
     labels.push(labelText(bytes.subarray(at + 1, at + 1 + size)));
     at += 1 + size;
   }
@@ -164,7 +164,7 @@ function skipName(bytes: Uint8Array, start: number): number {
 
 function byteAt(bytes: Uint8Array, at: number): number {
   const byte = bytes[at];
-  if (byte === undefined) throw new RangeError("the message is cut off");
+  if (byte === undefined) throw new RangeError("the message is truncated");
   return byte;
 }
 
@@ -191,14 +191,14 @@ export function writeReply(query: Query, reply: Reply, limit: number): Uint8Arra
   writer.bytes(new Uint8Array(headerLength));
   writer.question(query);
   const answers = writer.records(reply.answers);
-  const cut = answers < reply.answers.length;
-  const authority = cut ? 0 : writer.records(reply.authority ?? []);
-  const additional = cut ? 0 : writer.records(reply.additional ?? []);
+  const isTruncated = answers < reply.answers.length;
+  const authority = isTruncated ? 0 : writer.records(reply.authority ?? []);
+  const additional = isTruncated ? 0 : writer.records(reply.additional ?? []);
   if (query.edns) writer.options(query.edns.dnssec);
   const flags =
     0x8000 |
     (reply.authoritative ? 0x0400 : 0) |
-    (cut ? 0x0200 : 0) |
+    (isTruncated ? 0x0200 : 0) |
     (query.recursionDesired ? 0x0100 : 0) |
     0x0080 |
     (query.checkingDisabled ? 0x0010 : 0) |
@@ -216,7 +216,7 @@ export function writeError(id: number, code: ResponseCode): Uint8Array {
 }
 
 /** Offsets beyond this cannot be encoded in a compression pointer. */
-const furthestPointer = 0x3fff;
+const maxPointer = 0x3fff;
 
 class Writer {
   #buffer = Buffer.alloc(512);
@@ -296,12 +296,12 @@ class Writer {
   }
 
   /** Writes a name, replacing known suffixes by compression pointers where allowed. */
-  #name(name: string, mayPoint = true): void {
+  #name(name: string, mayCompress = true): void {
     for (let rest = name; rest !== "";) {
-      const known = mayPoint ? this.#names.get(rest) : undefined;
-      if (known !== undefined) return this.#numbers16(0xc000 | known);
-      if (mayPoint) this.#names.set(rest, this.#length);
-      if (this.#length > furthestPointer) this.#names.delete(rest);
+      const offset = mayCompress ? this.#names.get(rest) : undefined;
+      if (offset !== undefined) return this.#numbers16(0xc000 | offset);
+      if (mayCompress) this.#names.set(rest, this.#length);
+      if (this.#length > maxPointer) this.#names.delete(rest);
       const dot = rest.indexOf(".");
       this.#text(dot < 0 ? rest : rest.slice(0, dot));
       rest = dot < 0 ? "" : rest.slice(dot + 1);

@@ -2,7 +2,7 @@
 import { durationOfMillis, timeOfMillis } from "#base";
 import type { AnyObject } from "#client";
 import type { Node, Pod } from "#api";
-import type { NodeFigures } from "./node-figures.ts";
+import type { NodeUsageSource } from "./node-figures.ts";
 import type { Usage } from "./usage.ts";
 
 type SeenPod = Pod & AnyObject;
@@ -10,12 +10,12 @@ type SeenPod = Pod & AnyObject;
 /** Returns NodeMetrics objects; nodes without known usage are omitted. */
 export async function nodeMetrics(
   nodes: readonly (Node & AnyObject)[],
-  figures: NodeFigures,
+  figures: NodeUsageSource,
   now: number,
 ): Promise<object[]> {
-  const used = await figures.of(nodes.map(({ metadata }) => metadata.name!));
+  const usageByNode = await figures.of(nodes.map(({ metadata }) => metadata.name!));
   return nodes.flatMap((node) => {
-    const usage = used.get(node.metadata.name!)?.node;
+    const usage = usageByNode.get(node.metadata.name!)?.node;
     return usage
       ? [{ metadata: metadataOf(node, now), ...intervalOf([usage]), usage: amountsOf(usage) }]
       : [];
@@ -25,14 +25,14 @@ export async function nodeMetrics(
 /** Returns PodMetrics objects; pods that are not running or without known usage are omitted. */
 export async function podMetrics(
   pods: readonly SeenPod[],
-  figures: NodeFigures,
+  figures: NodeUsageSource,
   now: number,
 ): Promise<object[]> {
   const running = pods.filter(({ spec, status }) => status.phase === "Running" && spec.nodeName);
-  const used = await figures.of([...new Set(running.map(({ spec }) => spec.nodeName!))]);
+  const usageByNode = await figures.of([...new Set(running.map(({ spec }) => spec.nodeName!))]);
   return running.flatMap((pod) => {
     const { name, namespace } = pod.metadata;
-    const containers = used.get(pod.spec.nodeName!)?.pods.get(`${namespace}/${name}`);
+    const containers = usageByNode.get(pod.spec.nodeName!)?.pods.get(`${namespace}/${name}`);
     if (!containers) return [];
     return [
       {

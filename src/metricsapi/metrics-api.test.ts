@@ -6,7 +6,7 @@ import { type ApiClient, kinds } from "#client";
 import { clusterView } from "#controllerkit";
 import { inject } from "#http";
 import { metricsApi } from "./metrics-api.ts";
-import { type NodeFigures, nodeFigures } from "./node-figures.ts";
+import { type NodeUsageSource, nodeUsageSource } from "./node-figures.ts";
 import type { Usage } from "./usage.ts";
 
 const usage = (nanoCores: number, memoryBytes: number): Usage => ({
@@ -15,7 +15,7 @@ const usage = (nanoCores: number, memoryBytes: number): Usage => ({
   nanoCores,
   memoryBytes,
 });
-const figures: NodeFigures = {
+const figures: NodeUsageSource = {
   of: async (nodes) =>
     new Map(
       nodes.map((node) => [
@@ -29,7 +29,7 @@ const pod = (name: string) => ({
   spec: { nodeName: "n1", containers: [{ name: "main", image: "i" }] },
 });
 
-test("nodes and running pods are listed with what they use", async () => {
+test("nodes and running pods are listed with their usage", async () => {
   await using server = await startServer({
     store: "memory",
     flags: ["--disable-admission-plugins=ServiceAccount"],
@@ -134,11 +134,11 @@ function agents(asked: string[], clock: Clock): ApiClient {
   } as unknown as ApiClient;
 }
 
-test("a node is read twice at first, and again when the figures are old", async () => {
+test("a node is read twice at first, and again when its usage is stale", async () => {
   const clock = virtualClock();
   const asked: string[] = [];
   const { signal } = new AbortController();
-  const read = nodeFigures({ client: agents(asked, clock), clock, signal, log: silentLog });
+  const read = nodeUsageSource({ client: agents(asked, clock), clock, signal, log: silentLog });
   const first = read.of(["n1", "broken"]);
   await new Promise((resolve) => setImmediate(resolve));
   await clock.advance(2500);

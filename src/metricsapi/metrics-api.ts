@@ -15,12 +15,12 @@ import type { ClusterView } from "#controllerkit";
 import type { Dialect } from "#dialect";
 import { type Call, type Reply, parseQuery } from "#http";
 import { nodeMetrics, podMetrics } from "./metric-objects.ts";
-import type { NodeFigures } from "./node-figures.ts";
+import type { NodeUsageSource } from "./node-figures.ts";
 
 export interface MetricsApiOptions {
   readonly dialect: Dialect;
   readonly view: ClusterView;
-  readonly figures: NodeFigures;
+  readonly figures: NodeUsageSource;
   readonly now: () => number;
 }
 
@@ -35,10 +35,10 @@ export function metricsApi(options: MetricsApiOptions): (call: Call) => Promise<
   const group = metricsGroup(dialect);
   const groupVersion = `${group}/${metricsVersion}`;
 
-  async function answer(call: Call): Promise<object> {
+  async function respond(call: Call): Promise<object> {
     if (call.method !== "GET") throw methodNotAllowed();
-    const [root, asked, version, ...rest] = call.path.split("/").slice(1).map(decodeURIComponent);
-    if (root !== "apis" || asked !== group) throw unknownPath();
+    const [root, requestedGroup, version, ...rest] = call.path.split("/").slice(1).map(decodeURIComponent);
+    if (root !== "apis" || requestedGroup !== group) throw unknownPath();
     if (version === undefined) return discoveredGroup(group, groupVersion);
     if (version !== metricsVersion) throw unknownPath();
     if (rest.length === 0) return discoveredResources(groupVersion);
@@ -68,8 +68,8 @@ export function metricsApi(options: MetricsApiOptions): (call: Call) => Promise<
     search: string,
   ): Promise<object> {
     if (name === undefined) {
-      const there = namespace === undefined ? pods.items() : pods.inNamespace(namespace);
-      return list("PodMetricsList", await podMetrics(selected(there, search), figures, now()));
+      const candidates = namespace === undefined ? pods.items() : pods.inNamespace(namespace);
+      return list("PodMetricsList", await podMetrics(selected(candidates, search), figures, now()));
     }
     const pod = pods.get(namespace, name);
     const [found] = pod ? await podMetrics([pod], figures, now()) : [];
@@ -86,7 +86,7 @@ export function metricsApi(options: MetricsApiOptions): (call: Call) => Promise<
 
   return async (call) => {
     try {
-      return reply(200, await answer(call));
+      return reply(200, await respond(call));
     } catch (error) {
       const known =
         error instanceof ApiError ? error : new ApiError(500, "InternalError", (error as Error).message);

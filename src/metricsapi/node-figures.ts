@@ -3,19 +3,19 @@ import type { Clock, Log } from "#base";
 import { type ApiClient, textOf } from "#client";
 import { type NodeUsage, type Reading, parseReading, usageBetween } from "./usage.ts";
 
-export interface NodeFiguresOptions {
+export interface NodeUsageOptions {
   readonly client: ApiClient;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly log: Log;
 }
 
-export interface NodeFigures {
+export interface NodeUsageSource {
   /** Returns the usage of these nodes, without those whose agents do not respond. */
   of(nodes: readonly string[]): Promise<ReadonlyMap<string, NodeUsage>>;
 }
 
-interface Known {
+interface CachedUsage {
   readonly reading: Reading;
   readonly takenAt: number;
   readonly usage: NodeUsage;
@@ -26,56 +26,56 @@ const freshMilliseconds = 10_000;
  * Delay between the two readings of a node that was not read recently; agents cache a reading for two
  * seconds.
  */
-const firstPauseMilliseconds = 2500;
+const initialWindowMilliseconds = 2500;
 /** A rate over a longer window would not reflect current usage. */
-const longestWindowMilliseconds = 120_000;
-const patienceMilliseconds = 5000;
-const mostAtOnce = 16;
+const maxWindowMilliseconds = 120_000;
+const timeoutMilliseconds = 5000;
+const maxConcurrent = 16;
 
-export function nodeFigures({ client, clock, signal, log }: NodeFiguresOptions): NodeFigures {
-  const known = new Map<string, Known>();
-  const asking = new Map<string, Promise<void>>();
+export function nodeUsageSource({ client, clock, signal, log }: NodeUsageOptions): NodeUsageSource {
+  const cached = new Map<string, CachedUsage>();
+  const pending = new Map<string, Promise<void>>();
   const read = async (node: string): Promise<Reading> =>
     parseReading(await resourceMetrics(client, node, signal), clock.now());
 
-  async function ask(node: string): Promise<void> {
-    const before = known.get(node);
-    const isUseful = before && clock.now() - before.takenAt < longestWindowMilliseconds;
+  async function fetchUsage(node: string): Promise<void> {
+    const before = cached.get(node);
+    const isUseful = before && clock.now() - before.takenAt < maxWindowMilliseconds;
     const earlier = isUseful ? before.reading : await read(node);
-    if (!isUseful) await clock.sleep(firstPauseMilliseconds, signal);
+    if (!isUseful) await clock.sleep(initialWindowMilliseconds, signal);
     const reading = await read(node);
-    known.set(node, { reading, takenAt: clock.now(), usage: usageBetween(earlier, reading) });
+    cached.set(node, { reading, takenAt: clock.now(), usage: usageBetween(earlier, reading) });
   }
 
   const refresh = async (node: string): Promise<void> => {
-    const last = known.get(node);
+    const last = cached.get(node);
     if (last && clock.now() - last.takenAt < freshMilliseconds) return;
-    let running = asking.get(node);
+    let running = pending.get(node);
     if (!running) {
-      running = ask(node)
+      running = fetchUsage(node)
         .catch((error: unknown) => {
-          known.delete(node);
-          log.verbose(1, "figures of a node are not available", { node, error: (error as Error).message });
+          cached.delete(node);
+          log.verbose(1, "node usage is not available", { node, error: (error as Error).message });
         })
-        .finally(() => asking.delete(node));
-      asking.set(node, running);
+        .finally(() => pending.delete(node));
+      pending.set(node, running);
     }
     await running;
   };
 
   return {
     of: async (nodes) => {
-      const left = [...nodes];
+      const remaining = [...nodes];
       const worker = async (): Promise<void> => {
-        for (let node = left.pop(); node !== undefined; node = left.pop()) await refresh(node);
+        for (let node = remaining.pop(); node !== undefined; node = remaining.pop()) await refresh(node);
       };
-      await Promise.all(Array.from({ length: Math.min(mostAtOnce, left.length) }, worker));
+      await Promise.all(Array.from({ length: Math.min(maxConcurrent, remaining.length) }, worker));
       // Drop the state of deleted nodes.
-      for (const [node, { takenAt }] of known)
-        if (clock.now() - takenAt > longestWindowMilliseconds) known.delete(node);
+      for (const [node, { takenAt }] of cached)
+        if (clock.now() - takenAt > maxWindowMilliseconds) cached.delete(node);
       return new Map(
         nodes.flatMap((node) => {
-          const found = known.get(node);
+          const found = cached.get(node);
           return found ? [[node, found.usage] as const] : [];
         }),
       );
@@ -88,8 +88,8 @@ async function resourceMetrics(client: ApiClient, node: string, signal: AbortSig
   const response = await client.transport.send({
     method: "GET",
     path: `/api/v1/nodes/${encodeURIComponent(node)}/proxy/metrics/resource`,
-    signal: AbortSignal.any([signal, AbortSignal.timeout(patienceMilliseconds)]),
-    timeoutMilliseconds: patienceMilliseconds,
+    signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMilliseconds)]),
+    timeoutMilliseconds: timeoutMilliseconds,
   });
   const text = await textOf(response);
   if (response.status !== 200) throw new Error(`status ${response.status}: ${text.slice(0, 200)}`);

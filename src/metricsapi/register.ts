@@ -28,8 +28,8 @@ export async function registerMetricsApi(
   const namespace = dialect.data.systemNamespace;
   const name = apiServiceName(dialect);
   const found = await orUndefined(client.of(kinds.apiServices).get(name));
-  if (found && !isOurs(found, namespace)) {
-    log.info("another server has the resource metrics API", {
+  if (found && !isOwn(found, namespace)) {
+    log.info("the resource metrics API is served by another server", {
       service: `${found.spec.service?.namespace}/${found.spec.service?.name}`,
     });
     return;
@@ -67,14 +67,14 @@ export async function unregisterMetricsApi(client: ApiClient): Promise<void> {
   const namespace = client.dialect.data.systemNamespace;
   const name = apiServiceName(client.dialect);
   const found = await orUndefined(client.of(kinds.apiServices).get(name));
-  if (!found || !isOurs(found, namespace)) return;
+  if (!found || !isOwn(found, namespace)) return;
   await orUndefined(client.of(kinds.apiServices).delete(name, { uid: found.metadata.uid! }));
   await orUndefined(client.of(kinds.services).delete(serviceName, { namespace }));
 }
 
 const apiServiceName = (dialect: Dialect): string => `${metricsVersion}.${metricsGroup(dialect)}`;
 
-const isOurs = ({ spec: { service } }: APIService, namespace: string): boolean =>
+const isOwn = ({ spec: { service } }: APIService, namespace: string): boolean =>
   service?.name === serviceName && service.namespace === namespace;
 
 interface Writable {

@@ -20,7 +20,7 @@ const asked = (port: number): Promise<unknown> =>
 
 const path = "/apis/metrics.orch.io/v1beta1/nodes";
 
-test("the API server aggregates it, and nobody else is answered", async () => {
+test("the API server aggregates the metrics API, and no other client is served", async () => {
   const folder = mkdtempSync(join(tmpdir(), "metrics-"));
   const validity = { now: Date.now(), days: 1 };
   const authority = createAuthority({ commonName: "front" }, validity);

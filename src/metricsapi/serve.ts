@@ -6,7 +6,7 @@ import type { ApiClient } from "#client";
 import type { ClusterView } from "#controllerkit";
 import { listen } from "#http";
 import { metricsApi } from "./metrics-api.ts";
-import { nodeFigures } from "./node-figures.ts";
+import { nodeUsageSource } from "./node-figures.ts";
 import { registerMetricsApi, servedName } from "./register.ts";
 
 export interface MetricsServerOptions {
@@ -48,14 +48,14 @@ export async function runMetricsServer(options: MetricsServerOptions): Promise<v
     handle: metricsApi({
       dialect,
       view: view.scoped(),
-      figures: nodeFigures({ client, clock, signal, log }),
+      figures: nodeUsageSource({ client, clock, signal, log }),
       now: () => clock.now(),
     }),
     now: () => clock.now(),
-    onProblem: (error) => log.warn("a request for metrics failed", { error: error.message }),
+    onProblem: (error) => log.warn("metrics request failed", { error: error.message }),
   });
   try {
-    await registered({ port: listener.address.port, authority: authority.certificate }, options);
+    await registerWithRetry({ port: listener.address.port, authority: authority.certificate }, options);
     await new Promise<void>((resolve) => {
       if (signal.aborted) resolve();
       signal.addEventListener("abort", () => resolve(), { once: true });
@@ -65,13 +65,13 @@ export async function runMetricsServer(options: MetricsServerOptions): Promise<v
   }
 }
 
-async function registered(
-  what: { readonly port: number; readonly authority: string },
+async function registerWithRetry(
+  registration: { readonly port: number; readonly authority: string },
   { client, clock, signal, log }: MetricsServerOptions,
 ): Promise<void> {
   while (!signal.aborted)
     try {
-      return await registerMetricsApi(client, what, log);
+      return await registerMetricsApi(client, registration, log);
     } catch (error) {
       log.warn("the resource metrics API is not registered yet", { error: (error as Error).message });
       await clock.sleep(retryMilliseconds, signal).catch(() => undefined);

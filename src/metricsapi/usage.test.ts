@@ -14,7 +14,7 @@ pod_cpu_usage_seconds_total{namespace="t",pod="a"} 99 ${at}
 scrape_error 0
 `;
 
-test("CPU is the rate between two readings and memory the later one", () => {
+test("CPU is the rate between two readings, and memory that of the later one", () => {
   const usage = usageBetween(parseReading(text(1000, 1), 0), parseReading(text(3000, 1.5), 0));
   const base = { at: 3000, windowMilliseconds: 2000 };
   assert.deepEqual(usage.node, { ...base, nanoCores: 2_500_000_000, memoryBytes: 4096 });
@@ -29,21 +29,21 @@ test("CPU is the rate between two readings and memory the later one", () => {
 
 const unknown: [name: string, earlier: string, later: string][] = [
   ["a pod that was read once", "", text(2000, 1)],
-  ["a container that started anew", text(1000, 1), text(2000, 1, 6)],
-  ["a reading that is the same as before", text(1000, 1), text(1000, 1)],
-  ["a counter that went back", text(1000, 2), text(2000, 1)],
-  ["a pod of which one container has no rate", text(1000, 1, 5, 2), text(2000, 3, 5, 1)],
+  ["a container that was restarted", text(1000, 1), text(2000, 1, 6)],
+  ["a reading identical to the previous one", text(1000, 1), text(1000, 1)],
+  ["a counter that decreased", text(1000, 2), text(2000, 1)],
+  ["a pod with a container without a rate", text(1000, 1, 5, 2), text(2000, 3, 5, 1)],
 ];
 for (const [name, earlier, later] of unknown)
   test(`${name} has no usage`, () =>
     assert.equal(usageBetween(parseReading(earlier, 0), parseReading(later, 0)).pods.size, 0));
 
-test("figures without a time are of the time of the reading", () => {
+test("samples without a timestamp have the time of the reading", () => {
   const { node } = parseReading("node_cpu_usage_seconds_total 1\nnode_memory_working_set_bytes 2\n", 7);
   assert.deepEqual(node, { at: 7, cpuSeconds: 1, memoryBytes: 2, startSeconds: 0 });
 });
 
-test("a long line of labels is read in time that grows with its length", () => {
+test("a long label list is parsed in linear time", () => {
   const long = `container_cpu_usage_seconds_total{container="${'\\"'.repeat(200_000)}`;
   assert.equal(parseReading(long, 0).pods.size, 0);
 });

@@ -3,11 +3,11 @@
 
 /** One reading; containers by `namespace/pod`, then by name. */
 export interface Reading {
-  readonly node: Figures | undefined;
-  readonly pods: ReadonlyMap<string, ReadonlyMap<string, Figures>>;
+  readonly node: Sample | undefined;
+  readonly pods: ReadonlyMap<string, ReadonlyMap<string, Sample>>;
 }
 
-export interface Figures {
+export interface Sample {
   /** Unix time in milliseconds. */
   readonly at: number;
   readonly cpuSeconds: number;
@@ -54,13 +54,13 @@ export function parseReading(text: string, at: number): Reading {
     if (figure === "cpu_usage_seconds_total") target["at"] = time === undefined ? at : Number(time);
   }
   return {
-    node: figuresOf(node),
+    node: sampleOf(node),
     pods: new Map(
       [...pods].map(([pod, containers]) => [
         pod,
         new Map(
           [...containers].flatMap(([name, raw]) => {
-            const figures = figuresOf(raw);
+            const figures = sampleOf(raw);
             return figures ? [[name, figures] as const] : [];
           }),
         ),
@@ -69,7 +69,7 @@ export function parseReading(text: string, at: number): Reading {
   };
 }
 
-function figuresOf(raw: Partial<Record<string, number>>): Figures | undefined {
+function sampleOf(raw: Partial<Record<string, number>>): Sample | undefined {
   const { at, cpu_usage_seconds_total: cpuSeconds, memory_working_set_bytes: memoryBytes } = raw;
   if (at === undefined || cpuSeconds === undefined || memoryBytes === undefined) return undefined;
   return { at, cpuSeconds, memoryBytes, startSeconds: raw["start_time_seconds"] ?? 0 };
@@ -89,7 +89,7 @@ export function usageBetween(earlier: Reading, later: Reading): NodeUsage {
 }
 
 /** Returns the usage between two samples; undefined if the container was restarted in between. */
-function rate(earlier: Figures | undefined, later: Figures): Usage | undefined {
+function rate(earlier: Sample | undefined, later: Sample): Usage | undefined {
   if (!earlier || later.startSeconds !== earlier.startSeconds) return undefined;
   const windowMilliseconds = later.at - earlier.at;
   const spent = later.cpuSeconds - earlier.cpuSeconds;

@@ -16,15 +16,15 @@ export interface HealthPorts {
   close(): void;
 }
 
-const mostConnections = 100;
+const maxConnections = 100;
 
 export function healthPorts(log: Log, address?: string): HealthPorts {
-  const open = new Map<number, { readonly server: Server; told: HealthPort }>();
-  const listen = (told: HealthPort): void => {
-    const entry = { server: createServer(), told };
-    entry.server.maxConnections = mostConnections;
+  const open = new Map<number, { readonly server: Server; state: HealthPort }>();
+  const listen = (state: HealthPort): void => {
+    const entry = { server: createServer(), state };
+    entry.server.maxConnections = maxConnections;
     entry.server.on("request", (_request, response) => {
-      const { namespace, name, localEndpoints } = entry.told;
+      const { namespace, name, localEndpoints } = entry.state;
       response.setHeader("content-type", "application/json");
       response.setHeader("x-content-type-options", "nosniff");
       response.statusCode = localEndpoints > 0 ? 200 : 503;
@@ -33,11 +33,11 @@ export function healthPorts(log: Log, address?: string): HealthPorts {
       );
     });
     entry.server.once("error", (error) => {
-      log.warn("a health check port cannot be served", { port: told.port, error: error.message });
-      open.delete(told.port);
+      log.warn("cannot listen on health check port", { port: state.port, error: error.message });
+      open.delete(state.port);
     });
-    entry.server.listen(told.port, address);
-    open.set(told.port, entry);
+    entry.server.listen(state.port, address);
+    open.set(state.port, entry);
   };
   const end = (port: number): void => {
     const entry = open.get(port);
@@ -49,10 +49,10 @@ export function healthPorts(log: Log, address?: string): HealthPorts {
     sync: (wanted) => {
       const byPort = new Map(wanted.map((each) => [each.port, each]));
       for (const port of open.keys()) if (!byPort.has(port)) end(port);
-      for (const [port, told] of byPort) {
+      for (const [port, state] of byPort) {
         const entry = open.get(port);
-        if (entry) entry.told = told;
-        else listen(told);
+        if (entry) entry.state = state;
+        else listen(state);
       }
     },
     close: () => {

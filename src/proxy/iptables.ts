@@ -36,7 +36,7 @@ export function iptablesRules(
   const bit = `0x${(2 ** options.masqueradeBit).toString(16)}`;
   const mark = `-j ${prefix}MARK`;
   const cidrs = ofFamily(options.clusterCidrs, family);
-  const taken = new Set<string>();
+  const claimed = new Set<string>();
 
   for (const port of ports) {
     const { hash, protocol } = port;
@@ -59,23 +59,23 @@ export function iptablesRules(
     };
     const all = spread("SVC", port.backends);
     const local = port.internalLocal || port.externalLocal ? spread("SVL", port.localBackends) : undefined;
-    const lead = (rule: string, chain: string | undefined, list: string[]): void => {
+    const addJump = (rule: string, chain: string | undefined, list: string[]): void => {
       // Of two services that claim the same address and port, the first keeps it.
-      if (taken.has(rule)) return;
-      taken.add(rule);
+      if (claimed.has(rule)) return;
+      claimed.add(rule);
       if (chain !== undefined) list.push(`${rule} -j ${chain}`);
     };
-    const refuse = (rule: string): void =>
+    const addReject = (rule: string): void =>
       void refused.push(
         `-m conntrack --ctstate NEW ${rule} -j ${all === undefined ? `REJECT --reject-with ${family === 6 ? "icmp6" : "icmp"}-port-unreachable` : "DROP"}`,
       );
     if (port.clusterAddress !== undefined) {
       const internal = port.internalLocal ? local : all;
-      if (internal === undefined) refuse(of(port.clusterAddress));
-      lead(of(port.clusterAddress), internal, services);
+      if (internal === undefined) addReject(of(port.clusterAddress));
+      addJump(of(port.clusterAddress), internal, services);
     }
-    const outside = [...new Set([...port.externalAddresses, ...port.balancerAddresses])];
-    if (outside.length > 0 || port.nodePort > 0) {
+    const externalAddresses = [...new Set([...port.externalAddresses, ...port.balancerAddresses])];
+    if (externalAddresses.length > 0 || port.nodePort > 0) {
       const name = `${prefix}EXT-${short}`;
       const rules = !port.externalLocal
         ? all === undefined ? [] : [mark, `-j ${all}`]
@@ -91,7 +91,7 @@ export function iptablesRules(
       const chain = rules.length > 0 ? name : undefined;
       const atNode = `-p ${protocol} -m ${protocol} --dport ${port.nodePort}`;
       const isMissing = (port.externalLocal ? local : all) === undefined;
-      for (const address of outside) {
+      for (const address of externalAddresses) {
         const guarded = port.balancerAddresses.includes(address) && port.sourceRanges !== undefined;
         if (guarded && chain !== undefined) {
           const firewall = `${prefix}FW-${short}`;
@@ -99,15 +99,15 @@ export function iptablesRules(
             firewall,
             port.sourceRanges.map((range) => `-s ${range} -j ${name}`),
           );
-          lead(of(address), firewall, services);
+          addJump(of(address), firewall, services);
           // Accepted traffic has been translated to another destination by now.
           refused.push(`-m conntrack --ctstate NEW ${of(address)} -j DROP`);
-        } else lead(of(address), chain, services);
-        if (isMissing) refuse(of(address));
+        } else addJump(of(address), chain, services);
+        if (isMissing) addReject(of(address));
       }
       if (port.nodePort > 0) {
-        lead(atNode, chain, nodePorts);
-        if (isMissing) refuse(`-m addrtype --dst-type LOCAL ${atNode}`);
+        addJump(atNode, chain, nodePorts);
+        if (isMissing) addReject(`-m addrtype --dst-type LOCAL ${atNode}`);
       }
     }
     for (const { address, local: here } of [...port.backends, ...port.localBackends])
@@ -174,8 +174,8 @@ export function restoreInput(
 ): string {
   return (["nat", "filter"] as const)
     .map((table) => {
-      const gone = [...before[table]].filter((name) => !rules[table].has(name));
-      return tableInput(table, rules[table], gone);
+      const obsolete = [...before[table]].filter((name) => !rules[table].has(name));
+      return tableInput(table, rules[table], obsolete);
     })
     .join("");
 }
@@ -190,8 +190,8 @@ export function restoreChanges(before: IptablesRules, after: IptablesRules): str
       const changed = new Map(
         [...after[table]].filter(([name, rules]) => !isSameList(before[table].get(name), rules)),
       );
-      const gone = [...before[table].keys()].filter((name) => !after[table].has(name));
-      return changed.size + gone.length === 0 ? "" : tableInput(table, changed, gone);
+      const obsolete = [...before[table].keys()].filter((name) => !after[table].has(name));
+      return changed.size + obsolete.length === 0 ? "" : tableInput(table, changed, obsolete);
     })
     .join("");
 }
@@ -199,13 +199,13 @@ export function restoreChanges(before: IptablesRules, after: IptablesRules): str
 const tableInput = (
   table: string,
   chains: ReadonlyMap<string, readonly string[]>,
-  gone: readonly string[],
+  obsolete: readonly string[],
 ): string =>
   [
     `*${table}`,
-    ...[...chains.keys(), ...gone].map((name) => `:${name} - [0:0]`),
+    ...[...chains.keys(), ...obsolete].map((name) => `:${name} - [0:0]`),
     ...[...chains].flatMap(([name, list]) => list.map((rule) => `-A ${name} ${rule}`)),
-    ...gone.map((name) => `-X ${name}`),
+    ...obsolete.map((name) => `-X ${name}`),
     "COMMIT",
     "",
   ].join("\n");

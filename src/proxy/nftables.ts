@@ -20,12 +20,12 @@ export interface NftablesOptions {
   readonly localhostNodePorts: boolean;
 }
 
-interface Words {
+interface FamilySyntax {
   readonly ip: "ip" | "ip6";
   readonly address: string;
   readonly loopback: string;
 }
-const words: Readonly<Record<Family, Words>> = {
+const syntax: Readonly<Record<Family, FamilySyntax>> = {
   4: { ip: "ip", address: "ipv4_addr", loopback: "127.0.0.0/8" },
   6: { ip: "ip6", address: "ipv6_addr", loopback: "::1" },
 };
@@ -43,19 +43,19 @@ export interface NftablesBuilder {
 }
 
 export function nftablesBuilder(options: NftablesOptions): NftablesBuilder {
-  const known = new WeakMap<ServicePort, Fragment>();
+  const fragments = new WeakMap<ServicePort, Fragment>();
   const base = { 4: baseChains(4, options), 6: baseChains(6, options) };
   return {
     build: (family, ports) => {
-      const { ip } = words[family];
+      const { ip } = syntax[family];
       const sets = new Map(
         baseSets(family).map(([name, set]) => [name, { ...set, elements: new Map<string, string>() }]),
       );
       const chains = new Map(base[family]);
       const more = new Map<string, NamedSet>();
       for (const port of ports) {
-        let fragment = known.get(port);
-        if (!fragment) known.set(port, (fragment = fragmentOf(port, options)));
+        let fragment = fragments.get(port);
+        if (!fragment) fragments.set(port, (fragment = fragmentOf(port, options)));
         for (const [name, chain] of fragment.chains) chains.set(name, chain);
         for (const [name, set] of fragment.sets) more.set(name, set);
         // Of two services that claim the same address and port, the first keeps it.
@@ -72,7 +72,7 @@ export function nftablesBuilder(options: NftablesOptions): NftablesBuilder {
 const noElements: ReadonlyMap<string, string> = new Map();
 
 function baseSets(family: Family): readonly (readonly [string, NamedSet])[] {
-  const { address } = words[family];
+  const { address } = syntax[family];
   const socket = `type ${address} . inet_proto . inet_service : verdict;`;
   const portOnly = "type inet_proto . inet_service : verdict;";
   const declared = (kind: NamedSet["kind"], body: string): NamedSet => ({ kind, body, elements: noElements });
@@ -88,7 +88,7 @@ function baseSets(family: Family): readonly (readonly [string, NamedSet])[] {
 }
 
 function baseChains(family: Family, options: NftablesOptions): readonly (readonly [string, Chain])[] {
-  const { ip, loopback } = words[family];
+  const { ip, loopback } = syntax[family];
   const bit = `0x${(2 ** options.masqueradeBit).toString(16).padStart(8, "0")}`;
   const others = `0x${(0xffffffff - 2 ** options.masqueradeBit).toString(16)}`;
   const socket = `${ip} daddr . meta l4proto . th dport`;
@@ -106,7 +106,7 @@ function baseChains(family: Family, options: NftablesOptions): readonly (readonl
   const unavailablePort = `ct state new ${toNode} ${portOnly} vmap @unavailable-node-ports`;
   const firewall = `ct state new ${socket} vmap @firewall`;
   // Cluster IPs are not assigned to any host: reject ports without a service here.
-  const strayed = `ct state new ${ip} daddr @cluster-addresses goto refuse`;
+  const withoutService = `ct state new ${ip} daddr @cluster-addresses goto refuse`;
   return [
     ["refuse", { rules: ["reject"] }],
     ["mark-masquerade", { rules: [`meta mark set meta mark | ${bit}`] }],
@@ -144,20 +144,23 @@ function baseChains(family: Family, options: NftablesOptions): readonly (readonl
         ],
       },
     ],
-    ["filter-forward", { hook: hook("filter", "forward", 0), rules: [unavailable, strayed] }],
-    ["filter-output", { hook: hook("filter", "output", 0), rules: [unavailable, unavailablePort, strayed] }],
+    ["filter-forward", { hook: hook("filter", "forward", 0), rules: [unavailable, withoutService] }],
+    [
+      "filter-output",
+      { hook: hook("filter", "output", 0), rules: [unavailable, unavailablePort, withoutService] },
+    ],
   ];
 }
 
 function fragmentOf(port: ServicePort, options: NftablesOptions): Fragment {
   const { hash, family, protocol } = port;
-  const { ip } = words[family];
+  const { ip } = syntax[family];
   const chains: (readonly [string, Chain])[] = [];
   const sets: (readonly [string, NamedSet])[] = [];
   const elements: (readonly [string, string, string])[] = [];
   const cidrs = ofFamily(options.clusterCidrs, family);
   const key = (address: string): string => `${address} . ${protocol} . ${port.port}`;
-  const fromElsewhere =
+  const masqueradeRules =
     port.clusterAddress === undefined
       ? []
       : options.masqueradeAll
@@ -169,7 +172,7 @@ function fragmentOf(port: ServicePort, options: NftablesOptions): Fragment {
   const spread = (name: string, backends: readonly Backend[]): string | undefined => {
     if (backends.length === 0) return undefined;
     const { rules, more } = spreadOver(port, backends);
-    chains.push([name, { rules: [...fromElsewhere, ...rules] }]);
+    chains.push([name, { rules: [...masqueradeRules, ...rules] }]);
     for (const each of more.chains) chains.push(each);
     for (const each of more.sets) sets.push(each);
     return name;
@@ -178,29 +181,29 @@ function fragmentOf(port: ServicePort, options: NftablesOptions): Fragment {
   const needsLocal = port.internalLocal || port.externalLocal;
   const local = needsLocal ? spread(`local-${hash}`, port.localBackends) : undefined;
   const internal = port.internalLocal ? local : all;
-  const missing = (anywhere: boolean): string => (anywhere ? "drop" : "goto refuse");
+  const unavailableVerdict = (hasBackends: boolean): string => (hasBackends ? "drop" : "goto refuse");
 
   if (port.clusterAddress !== undefined) {
     elements.push(["cluster-addresses", port.clusterAddress, ""]);
     elements.push(
       internal === undefined
-        ? ["unavailable", key(port.clusterAddress), missing(all !== undefined)]
+        ? ["unavailable", key(port.clusterAddress), unavailableVerdict(all !== undefined)]
         : ["services", key(port.clusterAddress), `goto ${internal}`],
     );
   }
-  const outside = [...new Set([...port.externalAddresses, ...port.balancerAddresses])];
-  if (outside.length > 0 || port.nodePort > 0) {
+  const externalAddresses = [...new Set([...port.externalAddresses, ...port.balancerAddresses])];
+  if (externalAddresses.length > 0 || port.nodePort > 0) {
     const external = `ext-${hash}`;
     const rules = externalRules(port, { ip, cidrs, all, local });
     if (rules.length > 0) {
       chains.push([external, { rules }]);
-      for (const address of outside) elements.push(["services", key(address), `goto ${external}`]);
+      for (const address of externalAddresses) elements.push(["services", key(address), `goto ${external}`]);
       if (port.nodePort > 0)
         elements.push(["node-ports", `${protocol} . ${port.nodePort}`, `goto ${external}`]);
     }
     if ((port.externalLocal ? local : all) === undefined) {
-      const verdict = missing(all !== undefined);
-      for (const address of outside) elements.push(["unavailable", key(address), verdict]);
+      const verdict = unavailableVerdict(all !== undefined);
+      for (const address of externalAddresses) elements.push(["unavailable", key(address), verdict]);
       if (port.nodePort > 0)
         elements.push(["unavailable-node-ports", `${protocol} . ${port.nodePort}`, verdict]);
     }
@@ -253,7 +256,7 @@ interface Spread {
  */
 function spreadOver(port: ServicePort, backends: readonly Backend[]): Spread {
   const { protocol, family, affinitySeconds } = port;
-  const { ip, address: type } = words[family];
+  const { ip, address: type } = syntax[family];
   const to = ({ address, port: target }: Backend): string =>
     family === 6 ? `[${address}]:${target}` : `${address}:${target}`;
   const none = { chains: [], sets: [] };

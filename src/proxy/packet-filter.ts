@@ -51,11 +51,11 @@ export const runCommand: RunCommand = ([program, ...args], input = "") =>
     child.stdin.end(input);
   });
 
-async function must(run: RunCommand, command: readonly string[], input?: string): Promise<string> {
+async function runOrThrow(run: RunCommand, command: readonly string[], input?: string): Promise<string> {
   const { code, stdout, stderr } = await run(command, input);
   if (code === 0) return stdout;
   // The input may be long, so the error comes first in stderr.
-  throw new Error(`${command.join(" ")}: ${stderr.trim().slice(0, 500) || `ended with code ${code}`}`);
+  throw new Error(`${command.join(" ")}: ${stderr.trim().slice(0, 500) || `exited with code ${code}`}`);
 }
 
 const families: readonly Family[] = [4, 6];
@@ -87,7 +87,7 @@ export async function nftablesFilter(
       if (text !== "") {
         // The state after a failure is unknown: the next write replaces everything.
         applied.clear();
-        await must(run, ["nft", "-f", "-"], text);
+        await runOrThrow(run, ["nft", "-f", "-"], text);
       }
       for (const { family, ruleset } of next) applied.set(family, ruleset);
       return text.length;
@@ -103,10 +103,16 @@ export async function nftablesFilter(
     },
     remove: async () => {
       applied.clear();
-      const tables = (await must(run, ["nft", "list", "tables"])).split("\n");
-      const ours = tables.filter((line) => new RegExp(`^table ip6? ${options.table}$`).test(line.trim()));
-      if (ours.length > 0)
-        await must(run, ["nft", "-f", "-"], ours.map((line) => `delete ${line.trim()}\n`).join(""));
+      const tables = (await runOrThrow(run, ["nft", "list", "tables"])).split("\n");
+      const ownTables = tables.filter((line) =>
+        new RegExp(`^table ip6? ${options.table}$`).test(line.trim()),
+      );
+      if (ownTables.length > 0)
+        await runOrThrow(
+          run,
+          ["nft", "-f", "-"],
+          ownTables.map((line) => `delete ${line.trim()}\n`).join(""),
+        );
     },
   };
 }
@@ -127,7 +133,9 @@ export async function iptablesFilter(
   const chainsNow = async (family: Family): Promise<Record<"nat" | "filter", ReadonlySet<string>>> => {
     const found = { nat: new Set<string>(), filter: new Set<string>() };
     for (const table of tables)
-      for (const line of (await must(run, [iptablesProgram[family], "-w", "-t", table, "-S"])).split("\n")) {
+      for (const line of (await runOrThrow(run, [iptablesProgram[family], "-w", "-t", table, "-S"])).split(
+        "\n",
+      )) {
         const name = /^-N (\S+)$/.exec(line)?.[1];
         if (name?.startsWith(options.prefix)) found[table].add(name);
       }
@@ -151,12 +159,13 @@ export async function iptablesFilter(
         const text = before ? restoreChanges(before, rules) : restoreInput(rules, await chainsNow(family));
         // The state after a failure is unknown: the next write replaces everything.
         applied.delete(family);
-        if (text !== "") await must(run, [`${iptablesProgram[family]}-restore`, "-w", "--noflush"], text);
+        if (text !== "")
+          await runOrThrow(run, [`${iptablesProgram[family]}-restore`, "-w", "--noflush"], text);
         size += text.length;
         for (const jump of before ? [] : jumps) {
           const [table, chain, target] = jump;
           if (!(await hasJump(family, jump)))
-            await must(run, [iptablesProgram[family], "-w", "-t", table, "-I", chain, "-j", target]);
+            await runOrThrow(run, [iptablesProgram[family], "-w", "-t", table, "-I", chain, "-j", target]);
         }
         applied.set(family, rules);
       }
@@ -178,11 +187,11 @@ export async function iptablesFilter(
         for (const jump of jumps) {
           const [table, chain, target] = jump;
           if (await hasJump(family, jump))
-            await must(run, [iptablesProgram[family], "-w", "-t", table, "-D", chain, "-j", target]);
+            await runOrThrow(run, [iptablesProgram[family], "-w", "-t", table, "-D", chain, "-j", target]);
         }
         const none = { nat: new Map(), filter: new Map() };
         const text = restoreInput(none, await chainsNow(family));
-        await must(run, [`${iptablesProgram[family]}-restore`, "-w", "--noflush"], text);
+        await runOrThrow(run, [`${iptablesProgram[family]}-restore`, "-w", "--noflush"], text);
       }
     },
   };

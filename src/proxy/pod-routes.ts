@@ -18,10 +18,10 @@ export function podRoutes(nodes: Iterable<SeenNode>, ownName: string): ReadonlyM
     const ranges = spec?.podCIDRs?.length ? spec.podCIDRs : [spec?.podCIDR ?? ""];
     for (const range of ranges.filter((each) => each !== "")) {
       const family = range.includes(":") ? 6 : 4;
-      const by = (status?.addresses ?? []).find(
+      const nextHop = (status?.addresses ?? []).find(
         ({ type, address }) => type === "InternalIP" && isIP(address) === family,
       );
-      if (by) routes.set(range, by.address);
+      if (nextHop) routes.set(range, nextHop.address);
     }
   }
   return routes;
@@ -33,16 +33,16 @@ export async function syncRoutes(wanted: ReadonlyMap<string, string>, run: RunCo
   for (const family of ["-4", "-6"]) {
     const { code, stdout } = await run(["ip", family, "-o", "route", "show", "proto", protocol]);
     if (code !== 0) continue;
-    const there = new Map(
+    const present = new Map(
       stdout.split("\n").flatMap((line) => {
         const found = /^(\S+) via (\S+)/.exec(line);
         return found ? [[found[1]!, found[2]!] as const] : [];
       }),
     );
-    for (const range of there.keys())
+    for (const range of present.keys())
       if (!wanted.has(range)) await run(["ip", family, "route", "del", range, "proto", protocol]);
-    for (const [range, by] of wanted) {
-      if (range.includes(":") !== (family === "-6") || there.get(range) === by) continue;
+    for (const [range, nextHop] of wanted) {
+      if (range.includes(":") !== (family === "-6") || present.get(range) === nextHop) continue;
       const { code: failed, stderr } = await run([
         "ip",
         family,
@@ -50,11 +50,11 @@ export async function syncRoutes(wanted: ReadonlyMap<string, string>, run: RunCo
         "replace",
         range,
         "via",
-        by,
+        nextHop,
         "proto",
         protocol,
       ]);
-      if (failed !== 0) problems.push(`${range} via ${by}: ${stderr.trim()}`);
+      if (failed !== 0) problems.push(`${range} via ${nextHop}: ${stderr.trim()}`);
     }
   }
   return problems;

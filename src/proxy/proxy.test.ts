@@ -15,7 +15,7 @@ import { staleFlows } from "./stale-flows.ts";
 
 const done: CommandOutcome = { code: 0, stdout: "", stderr: "" };
 
-test("what the cluster's services need is written, and written again after a failure", async () => {
+test("service rules are written, and written again after a failure", async () => {
   await using server: RunningServer = await startServer({
     store: "memory",
     flags: ["--disable-admission-plugins=ServiceAccount"],
@@ -76,7 +76,7 @@ test("what the cluster's services need is written, and written again after a fai
   await view.stopped();
 });
 
-test("a health check port tells how many backends this node has", async () => {
+test("a health check port reports the number of local backends", async () => {
   const ports = healthPorts(silentLog, "127.0.0.1");
   const { freePort } = await import("#kit");
   const port = await freePort();
@@ -103,15 +103,15 @@ test("a health check port tells how many backends this node has", async () => {
 const udp = servicePort({ protocol: "udp", port: 53 });
 const one = { address: "10.1.0.1", port: 53, local: false };
 const flows: [name: string, before: ServicePort[], after: ServicePort[], commands: string[]][] = [
-  ["nothing of TCP", [servicePort({ backends: [one] })], [], []],
+  ["nothing for TCP", [servicePort({ backends: [one] })], [], []],
   [
-    "those to a backend that is gone",
+    "those to a removed backend",
     [{ ...udp, backends: [one] }],
     [{ ...udp }],
     ["-p udp -f ipv4 --orig-dst 10.96.0.1 --dport 53 --dst-nat 10.1.0.1"],
   ],
   [
-    "those from the time before the first backend",
+    "those from before the first backend",
     [udp],
     [{ ...udp, backends: [one] }],
     ["-p udp -f ipv4 --orig-dst 10.96.0.1 --dport 53"],
@@ -124,7 +124,7 @@ for (const [name, before, after, commands] of flows)
       commands,
     ));
 
-test("each other node's pods are routed by its address, and what is not wanted goes", async () => {
+test("pod CIDRs of other nodes are routed through their addresses, and obsolete routes are removed", async () => {
   const nodeOf = (name: string, podCIDR: string, address: string): SeenNode =>
     ({
       metadata: { name },

@@ -37,8 +37,8 @@ export interface ProxyOptions {
   readonly onWrite?: (services: number) => void;
 }
 
-const firstPause = 500;
-const longestPause = 30_000;
+const initialBackoff = 500;
+const maxBackoff = 30_000;
 
 /** Runs the proxy until the signal aborts; written rules are kept, so that connections survive a restart. */
 export async function runProxy(options: ProxyOptions): Promise<void> {
@@ -50,18 +50,18 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
   const dirty = new Set<string>();
   let routesDirty = settings.podRoutes;
   let wake = Promise.withResolvers<void>();
-  const touch = (key: string): void => {
+  const markDirty = (key: string): void => {
     dirty.add(key);
     wake.resolve();
   };
   const keyOf = (namespace = "", name = ""): string => `${namespace}/${name}`;
-  const isOurs = (given: Record<string, string> | undefined): boolean =>
+  const isHandled = (given: Record<string, string> | undefined): boolean =>
     given?.[labels.serviceProxyName] === undefined && given?.[labels.headlessService] === undefined;
   const services = view.follow(kinds.services, ({ object: { metadata } }) =>
-    touch(keyOf(metadata.namespace, metadata.name)),
+    markDirty(keyOf(metadata.namespace, metadata.name)),
   );
   const slices = view.follow(kinds.endpointSlices, ({ object: { metadata } }) =>
-    touch(keyOf(metadata.namespace, metadata.labels?.[labels.serviceName])),
+    markDirty(keyOf(metadata.namespace, metadata.labels?.[labels.serviceName])),
   );
   const slicesOf = slices.index("service", ({ metadata }) => [
     keyOf(metadata.namespace, metadata.labels?.[labels.serviceName]),
@@ -75,7 +75,8 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
       const zone = metadata.labels?.[labels.zone];
       if (metadata.name !== settings.nodeName) return;
       if (event.type === "updated" && event.old.metadata.labels?.[labels.zone] === zone) return;
-      for (const service of services.items()) touch(keyOf(service.metadata.namespace, service.metadata.name));
+      for (const service of services.items())
+        markDirty(keyOf(service.metadata.namespace, service.metadata.name));
     },
     settings.podRoutes ? {} : { fieldSelector: `metadata.name=${settings.nodeName}` },
   );
@@ -86,23 +87,23 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
   );
   await view.synced().catch(() => undefined);
   let all: readonly ServicePort[] = [];
-  let first = true;
+  let needsFullWrite = true;
   for (let failures = 0; !signal.aborted;) {
-    const began = clock.now();
+    const startedAt = clock.now();
     try {
       await sync();
       failures = 0;
     } catch (error) {
       failures += 1;
-      first = true;
-      log.error("the packet filter was not written; it is tried again", { error: (error as Error).message });
+      needsFullWrite = true;
+      log.error("writing the packet filter failed; it will be retried", { error: (error as Error).message });
       metrics.failed();
     }
-    const pause =
+    const delay =
       failures > 0
-        ? Math.min(longestPause, firstPause * 2 ** (failures - 1))
-        : Math.max(0, settings.minSyncMilliseconds - (clock.now() - began));
-    if (pause > 0) await clock.sleep(pause, signal).catch(() => undefined);
+        ? Math.min(maxBackoff, initialBackoff * 2 ** (failures - 1))
+        : Math.max(0, settings.minSyncMilliseconds - (clock.now() - startedAt));
+    if (delay > 0) await clock.sleep(delay, signal).catch(() => undefined);
     if (failures === 0 && dirty.size === 0 && !routesDirty) await waitForChange();
   }
   health.close();
@@ -113,11 +114,11 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
     if (dirty.size > 0 || routesDirty) return;
     const due = Promise.withResolvers<"check">();
     const cancel = clock.after(settings.syncMilliseconds, () => due.resolve("check"));
-    const why = await Promise.race([wake.promise, aborted, due.promise]);
+    const reason = await Promise.race([wake.promise, aborted, due.promise]);
     cancel();
-    if (why === "check" && !(await filter.isIntact())) {
-      log.warn("the rules of services were removed by somebody else; they are written anew");
-      first = true;
+    if (reason === "check" && !(await filter.isIntact())) {
+      log.warn("service rules were removed by another program; rewriting them");
+      needsFullWrite = true;
       dirty.add("");
     }
   }
@@ -126,10 +127,10 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
     if (routesDirty) {
       routesDirty = false;
       for (const problem of await syncRoutes(podRoutes(nodes.items(), settings.nodeName), run))
-        log.warn("a route to the pods of a node was not set", { problem });
+        log.warn("setting a route to a node's pods failed", { problem });
     }
-    if (dirty.size === 0 && !first) return;
-    const began = clock.now();
+    if (dirty.size === 0 && !needsFullWrite) return;
+    const startedAt = clock.now();
     const changed = [...dirty];
     dirty.clear();
     const node = {
@@ -146,7 +147,9 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
       const at = key.indexOf("/");
       const service = services.get(key.slice(0, at), key.slice(at + 1));
       const wanted =
-        service && isOurs(service.metadata.labels) ? servicePorts(service, slicesOf(key), node, rules) : [];
+        service && isHandled(service.metadata.labels)
+          ? servicePorts(service, slicesOf(key), node, rules)
+          : [];
       if (wanted.length > 0) ports.set(key, wanted);
       else ports.delete(key);
     }
@@ -156,8 +159,8 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
       .filter(({ family }) => filter.families.includes(family));
     try {
       const bytes = await filter.write(next);
-      first = false;
-      const milliseconds = clock.now() - began;
+      needsFullWrite = false;
+      const milliseconds = clock.now() - startedAt;
       metrics.written(milliseconds / 1000, bytes, ports.size, next.length);
       log.verbose(1, "services written", { changed: changed.length, bytes, milliseconds });
     } catch (error) {

@@ -31,7 +31,7 @@ const web = servicePort({ backends });
 const guard = "ip daddr 10.96.0.1 ip saddr != { 10.244.0.0/16 } jump mark-masquerade";
 
 const changes: [name: string, before: ServicePort[], after: ServicePort[], lines: string[]][] = [
-  ["nothing where nothing changes", [web], [{ ...web }], []],
+  ["nothing if nothing changes", [web], [{ ...web }], []],
   [
     "one chain and its elements for a new service",
     [],
@@ -46,7 +46,7 @@ const changes: [name: string, before: ServicePort[], after: ServicePort[], lines
     ],
   ],
   [
-    "one chain for a change of its backends",
+    "one chain if its backends change",
     [web],
     [{ ...web, backends: [one] }],
     [
@@ -57,7 +57,7 @@ const changes: [name: string, before: ServicePort[], after: ServicePort[], lines
     ],
   ],
   [
-    "a refusal where the last backend goes",
+    "a reject rule when the last backend is removed",
     [servicePort({ backends: [one] })],
     [servicePort()],
     [
@@ -69,7 +69,7 @@ const changes: [name: string, before: ServicePort[], after: ServicePort[], lines
   ],
 ];
 for (const [name, before, after, lines] of changes)
-  test(`a transaction holds ${name}`, () => assert.deepEqual(change(before, after), lines));
+  test(`a transaction contains ${name}`, () => assert.deepEqual(change(before, after), lines));
 
 test("of two services that claim one address, the first keeps it", () => {
   const lines = change([], [web, servicePort({ hash: "other", backends: [one] })]);
@@ -79,7 +79,7 @@ test("of two services that claim one address, the first keeps it", () => {
   );
 });
 
-test("a table is replaced in the same transaction that empties it", () => {
+test("a table is replaced in the transaction that clears it", () => {
   const [add, remove, again] = replaceTable(nftablesBuilder(options).build(6, [])).split("\n");
   assert.deepEqual(
     [add, remove, again],
@@ -87,14 +87,14 @@ test("a table is replaced in the same transaction that empties it", () => {
   );
 });
 
-test("clients of a service with affinity are remembered for each backend", () => {
+test("clients of a service with affinity are remembered per backend", () => {
   const lines = change([], [servicePort({ backends, affinitySeconds: 60 })]);
   assert.equal(lines.filter((line) => /^add set clients-.*timeout 60s/.test(line)).length, 2);
   assert.equal(lines.filter((line) => /update @clients-/.test(line)).length, 2);
   assert.equal(lines.filter((line) => /ip saddr @clients-.* goto ep-/.test(line)).length, 2);
 });
 
-test("iptables: chains of before that nobody needs are removed in the same transaction", () => {
+test("iptables: obsolete chains are removed in the same transaction", () => {
   const rules = iptablesRules(4, [web], options);
   const text = restoreInput(rules, { nat: new Set(["ORCH-SVC-OLD"]), filter: new Set() });
   const [nat] = text.split("COMMIT");
@@ -109,7 +109,7 @@ test("iptables: chains of before that nobody needs are removed in the same trans
     assert.ok((/^:(\S+)/.exec(line)?.[1]?.length ?? 0) <= 28, `${line} is a name that iptables takes`);
 });
 
-test("a change of endpoints writes only the chains of its service to iptables", () => {
+test("iptables: a change of endpoints writes only the chains of its service", () => {
   const ports = [
     servicePort({ backends }),
     servicePort({ hash: "other", clusterAddress: "10.96.0.9", backends }),

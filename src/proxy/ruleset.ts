@@ -36,30 +36,34 @@ export function replaceTable(ruleset: Ruleset): string {
 export function changeTable(before: Ruleset, after: Ruleset): string {
   const { family, table } = after;
   const lines: string[] = [];
-  const say = (verb: string, rest: string): void => void lines.push(`${verb} ${family} ${table} ${rest}`);
+  const addCommand = (verb: string, rest: string): void =>
+    void lines.push(`${verb} ${family} ${table} ${rest}`);
   for (const [name, { kind, body }] of after.sets)
     if (!before.sets.has(name)) lines.push(`add ${kind} ${family} ${table} ${name} { ${body} }`);
   for (const [name, { hook }] of after.chains)
-    if (!before.chains.has(name)) say("add chain", hook === undefined ? name : `${name} { ${hook}; }`);
+    if (!before.chains.has(name)) addCommand("add chain", hook === undefined ? name : `${name} { ${hook}; }`);
   // References to a chain must be removed before the chain.
   for (const [name, set] of before.sets) {
     const now = after.sets.get(name)?.elements;
-    const gone = [...set.elements].filter(([key, value]) => now?.get(key) !== value).map(([key]) => key);
-    for (const part of parts(gone)) say("delete element", `${name} { ${part.join(", ")} }`);
+    const removedKeys = [...set.elements]
+      .filter(([key, value]) => now?.get(key) !== value)
+      .map(([key]) => key);
+    for (const part of batches(removedKeys)) addCommand("delete element", `${name} { ${part.join(", ")} }`);
   }
   const changed = [...after.chains].filter(([name, chain]) => !sameRules(before.chains.get(name), chain));
-  for (const [name] of changed) if (before.chains.has(name)) say("flush chain", name);
+  for (const [name] of changed) if (before.chains.has(name)) addCommand("flush chain", name);
   const removed = [...before.chains.keys()].filter((name) => !after.chains.has(name));
-  for (const name of removed) say("flush chain", name);
-  for (const [name, { rules }] of changed) for (const rule of rules) say("add rule", `${name} ${rule}`);
+  for (const name of removed) addCommand("flush chain", name);
+  for (const [name, { rules }] of changed)
+    for (const rule of rules) addCommand("add rule", `${name} ${rule}`);
   for (const [name, set] of after.sets) {
     const was = before.sets.get(name)?.elements;
-    const fresh = [...set.elements]
+    const addedElements = [...set.elements]
       .filter(([key, value]) => was?.get(key) !== value)
       .map(([key, value]) => (value === "" ? key : `${key} : ${value}`));
-    for (const part of parts(fresh)) say("add element", `${name} { ${part.join(", ")} }`);
+    for (const part of batches(addedElements)) addCommand("add element", `${name} { ${part.join(", ")} }`);
   }
-  for (const name of removed) say("delete chain", name);
+  for (const name of removed) addCommand("delete chain", name);
   for (const [name, { kind }] of before.sets)
     if (!after.sets.has(name)) lines.push(`delete ${kind} ${family} ${table} ${name}`);
   return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
@@ -70,7 +74,7 @@ const sameRules = (a: Chain | undefined, b: Chain): boolean =>
   (a.rules === b.rules ||
     (a.rules.length === b.rules.length && a.rules.every((rule, index) => rule === b.rules[index])));
 
-function* parts(elements: readonly string[]): Generator<readonly string[]> {
+function* batches(elements: readonly string[]): Generator<readonly string[]> {
   for (let at = 0; at < elements.length; at += elementsPerCommand)
     yield elements.slice(at, at + elementsPerCommand);
 }

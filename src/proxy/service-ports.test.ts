@@ -38,22 +38,22 @@ const here = { nodeName: "here" };
 
 const backendCases: [name: string, endpoints: object[], all: string[], local: string[]][] = [
   ["ready endpoints", [ready("10.1.0.1", here), ready("10.1.0.2")], ["10.1.0.1", "10.1.0.2"], ["10.1.0.1"]],
-  ["no endpoint that is not ready", [ready("10.1.0.1"), unready("10.1.0.2")], ["10.1.0.1"], []],
-  ["no ending endpoint while one is ready", [ready("10.1.0.1"), ending("10.1.0.2")], ["10.1.0.1"], []],
-  ["ending endpoints where none is ready", [unready("10.1.0.1"), ending("10.1.0.2")], ["10.1.0.2"], []],
+  ["no endpoints that are not ready", [ready("10.1.0.1"), unready("10.1.0.2")], ["10.1.0.1"], []],
   [
-    "an ending endpoint of the node, where others are ready elsewhere",
+    "no terminating endpoint while another is ready",
+    [ready("10.1.0.1"), ending("10.1.0.2")],
+    ["10.1.0.1"],
+    [],
+  ],
+  ["terminating endpoints if none is ready", [unready("10.1.0.1"), ending("10.1.0.2")], ["10.1.0.2"], []],
+  [
+    "a terminating local endpoint if only remote ones are ready",
     [ready("10.1.0.1"), ending("10.1.0.2", here)],
     ["10.1.0.1"],
     ["10.1.0.2"],
   ],
   ["each endpoint once", [ready("10.1.0.1"), ready("10.1.0.1")], ["10.1.0.1"], []],
-  [
-    "addresses in their one spelling, and nothing that is none",
-    [ready("010.1.0.1"), ready("x")],
-    ["10.1.0.1"],
-    [],
-  ],
+  ["canonical addresses, without invalid ones", [ready("010.1.0.1"), ready("x")], ["10.1.0.1"], []],
 ];
 for (const [name, endpoints, all, local] of backendCases)
   test(`backends are ${name}`, () => {
@@ -64,10 +64,10 @@ for (const [name, endpoints, all, local] of backendCases)
 
 const forZone = (zone: string) => ({ hints: { forZones: [{ name: zone }] } });
 const hintCases: [name: string, mode: string, endpoints: object[], all: string[]][] = [
-  ["choose those of the zone", "Auto", [ready("10.1.0.1", forZone("a")), ready("10.1.0.2", forZone("b"))], ["10.1.0.1"]],
-  ["are not asked unless told to", "Disabled", [ready("10.1.0.1", forZone("a")), ready("10.1.0.2", forZone("b"))], ["10.1.0.1", "10.1.0.2"]],
-  ["are left out where one is missing", "Auto", [ready("10.1.0.1", forZone("a")), ready("10.1.0.2")], ["10.1.0.1", "10.1.0.2"]],
-  ["are left out where none is for the zone", "auto", [ready("10.1.0.1", forZone("b"))], ["10.1.0.1"]],
+  ["select those of the zone", "Auto", [ready("10.1.0.1", forZone("a")), ready("10.1.0.2", forZone("b"))], ["10.1.0.1"]],
+  ["are ignored unless enabled", "Disabled", [ready("10.1.0.1", forZone("a")), ready("10.1.0.2", forZone("b"))], ["10.1.0.1", "10.1.0.2"]],
+  ["are ignored if one is missing", "Auto", [ready("10.1.0.1", forZone("a")), ready("10.1.0.2")], ["10.1.0.1", "10.1.0.2"]],
+  ["are ignored if there is none for the zone", "auto", [ready("10.1.0.1", forZone("b"))], ["10.1.0.1"]],
 ]; // prettier-ignore
 for (const [name, mode, endpoints, all] of hintCases)
   test(`hints ${name}`, () => {
@@ -75,12 +75,12 @@ for (const [name, mode, endpoints, all] of hintCases)
     assert.deepEqual(addressesOf(port?.backends), all);
   });
 
-test("a service without an address of its own has no ports here", () => {
+test("a service without a cluster IP has no ports", () => {
   assert.deepEqual(planOf({ spec: { clusterIP: "None" } }, []), []);
   assert.deepEqual(planOf({ spec: { type: "ExternalName", clusterIP: "" } }, []), []);
 });
 
-test("a service of two families has its ports in both", () => {
+test("a dual-stack service has its ports in both families", () => {
   const plan = planOf({ spec: { clusterIPs: ["10.96.0.1", "fd00::1"] } }, [ready("10.1.0.1")]);
   assert.deepEqual(
     plan.map(({ family, clusterAddress, backends }) => [family, clusterAddress, backends.length]),
@@ -91,7 +91,7 @@ test("a service of two families has its ports in both", () => {
   );
 });
 
-test("what comes from outside is taken as the type and the policies say", () => {
+test("external traffic is accepted according to service type and traffic policy", () => {
   const [port] = planOf(
     {
       spec: {
@@ -128,7 +128,7 @@ for (const [usesTerminating, expected] of [
   [true, ["10.1.0.2"]],
   [false, []],
 ] as const)
-  test(`an ending endpoint is ${usesTerminating ? "" : "not "}used where the gate is ${usesTerminating ? "on" : "off"}`, () => {
+  test(`a terminating endpoint is ${usesTerminating ? "" : "not "}used with the gate ${usesTerminating ? "enabled" : "disabled"}`, () => {
     const [port] = planOf({}, [unready("10.1.0.1"), ending("10.1.0.2", here)], { usesTerminating });
     assert.deepEqual([addressesOf(port?.backends), addressesOf(port?.localBackends)], [expected, expected]);
   });
@@ -136,12 +136,12 @@ for (const [usesTerminating, expected] of [
 const hintsFor = (name: string) => ({ hints: { forZones: [{ name }] } });
 const modeCases: [name: string, annotations: Record<string, string>, names: string[], followed: boolean][] = [
   ["Auto", { mode: "Auto" }, ["mode"], true],
-  ["any other word", { mode: "PreferZone" }, ["mode"], true],
+  ["any other value", { mode: "PreferZone" }, ["mode"], true],
   ["Disabled", { mode: "Disabled" }, ["mode"], false],
-  ["no word", { mode: "" }, ["mode"], false],
+  ["an empty value", { mode: "" }, ["mode"], false],
   ["no annotation", {}, ["mode"], false],
-  ["the stronger annotation against the weaker", { old: "disabled", mode: "Auto" }, ["old", "mode"], false],
-  ["Auto while the gate is off", { mode: "Auto" }, [], false],
+  ["the annotation of higher precedence", { old: "disabled", mode: "Auto" }, ["old", "mode"], false],
+  ["Auto while the gate is disabled", { mode: "Auto" }, [], false],
 ];
 for (const [name, annotations, hintAnnotations, followed] of modeCases)
   test(`with ${name} hints are ${followed ? "" : "not "}followed`, () => {
@@ -150,7 +150,7 @@ for (const [name, annotations, hintAnnotations, followed] of modeCases)
     assert.deepEqual(addressesOf(port?.backends), followed ? ["10.1.0.1"] : ["10.1.0.1", "10.1.0.2"]);
   });
 
-test("an ending endpoint that does not say whether it serves does so", () => {
+test("a terminating endpoint without a serving condition counts as serving", () => {
   const [port] = planOf({}, [ready("10.1.0.1", { conditions: { ready: false, terminating: true } })]);
   assert.deepEqual(addressesOf(port?.backends), ["10.1.0.1"]);
 });

@@ -82,7 +82,7 @@ export function servicePorts(
     .find((value) => value !== undefined);
   const usesHints = !["", "disabled", "Disabled"].includes(mode ?? "");
   const balancers = (status?.loadBalancer?.ingress ?? []).flatMap(({ ip }) => ip || []);
-  const fromOutside = spec.type === "NodePort" || spec.type === "LoadBalancer";
+  const hasNodePorts = spec.type === "NodePort" || spec.type === "LoadBalancer";
   const ranges = spec.loadBalancerSourceRanges ?? [];
   return families.flatMap((family) => {
     const of = (list: readonly string[]): string[] =>
@@ -101,15 +101,18 @@ export function servicePorts(
         externalAddresses: of(spec.externalIPs ?? []),
         balancerAddresses: spec.type === "LoadBalancer" ? of(balancers) : [],
         sourceRanges: ranges.length > 0 ? rangesOf(ranges, family) : undefined,
-        nodePort: fromOutside ? (each.nodePort ?? 0) : 0,
+        nodePort: hasNodePorts ? (each.nodePort ?? 0) : 0,
         affinitySeconds:
           spec.sessionAffinity === "ClientIP"
             ? (spec.sessionAffinityConfig?.clientIP?.timeoutSeconds ?? defaultAffinitySeconds)
             : 0,
         internalLocal: spec.internalTrafficPolicy === "Local",
         externalLocal: spec.externalTrafficPolicy === "Local",
-        backends: chosen(usesHints ? hinted(candidates, node.zone) : candidates, usesTerminating),
-        localBackends: chosen(
+        backends: selectBackends(
+          usesHints ? filterByHints(candidates, node.zone) : candidates,
+          usesTerminating,
+        ),
+        localBackends: selectBackends(
           candidates.filter(({ local }) => local),
           usesTerminating,
         ),
@@ -145,19 +148,19 @@ function networkOf(address: string, bits: number): string {
 export const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);
 
 /** Returns the ready endpoints, or else those that still serve while terminating. */
-function chosen(candidates: readonly Candidate[], usesTerminating: boolean): Backend[] {
+function selectBackends(candidates: readonly Candidate[], usesTerminating: boolean): Backend[] {
   const ready = candidates.filter((each) => each.ready);
-  const ending = (): Candidate[] =>
+  const servingTerminating = (): Candidate[] =>
     usesTerminating ? candidates.filter(({ serving, terminating }) => serving && terminating) : [];
-  const some = ready.length > 0 ? ready : ending();
-  const byAddress = new Map(some.map((each) => [`${each.address} ${each.port}`, each]));
+  const selected = ready.length > 0 ? ready : servingTerminating();
+  const byAddress = new Map(selected.map((each) => [`${each.address} ${each.port}`, each]));
   return [...byAddress]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([, { address, port, local }]) => ({ address, port, local }));
 }
 
 /** Returns the endpoints hinted for this node's zone, or all if hints are incomplete. */
-function hinted(candidates: readonly Candidate[], zone: string | undefined): readonly Candidate[] {
+function filterByHints(candidates: readonly Candidate[], zone: string | undefined): readonly Candidate[] {
   if (!zone) return candidates;
   const ready = candidates.filter((each) => each.ready);
   if (ready.length === 0 || ready.some(({ zones }) => !zones?.length)) return candidates;

@@ -10,7 +10,7 @@ export function staleFlows(before: readonly ServicePort[], after: readonly Servi
   const now = new Map(after.filter(isUdp).map((port) => [keyOf(port), port]));
   const known = new Map(before.filter(isUdp).map((port) => [keyOf(port), port]));
   const commands: string[][] = [];
-  const each = (port: ServicePort, rest: readonly string[]): void => {
+  const addCommands = (port: ServicePort, rest: readonly string[]): void => {
     const common = ["-p", "udp", "-f", port.family === 6 ? "ipv6" : "ipv4"];
     for (const address of addressesOf(port))
       commands.push([...common, "--orig-dst", address, "--dport", String(port.port), ...rest]);
@@ -19,17 +19,18 @@ export function staleFlows(before: readonly ServicePort[], after: readonly Servi
   for (const [key, port] of known) {
     const next = now.get(key);
     if (next === port) continue;
-    const still = new Set((next ? backendsOf(next) : []).map(({ address }) => address));
-    const gone = new Set(
+    const remaining = new Set((next ? backendsOf(next) : []).map(({ address }) => address));
+    const removed = new Set(
       backendsOf(port)
         .map(({ address }) => address)
-        .filter((one) => !still.has(one)),
+        .filter((one) => !remaining.has(one)),
     );
-    for (const address of gone) each(port, ["--dst-nat", address]);
+    for (const address of removed) addCommands(port, ["--dst-nat", address]);
   }
   for (const [key, port] of now) {
     const was = known.get(key);
-    if (was !== port && backendsOf(port).length > 0 && (!was || backendsOf(was).length === 0)) each(port, []);
+    if (was !== port && backendsOf(port).length > 0 && (!was || backendsOf(was).length === 0))
+      addCommands(port, []);
   }
   return commands;
 }
@@ -54,7 +55,7 @@ export function flowCleaner(run: RunCommand, log: Log): (commands: readonly stri
       const { code, stderr } = await run(["conntrack", "-D", ...args]);
       if (code === null) {
         missing = true;
-        log.warn("conntrack is not installed: clients over UDP may keep to backends that are gone");
+        log.warn("conntrack is not installed: UDP clients may keep using deleted backends");
       } else if (code !== 0 && !/0 flow entries/.test(stderr))
         log.warn("flows were not deleted", { error: stderr.trim() });
     }
