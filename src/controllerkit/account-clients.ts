@@ -21,12 +21,12 @@ const margin = 0.2;
  * Returns a function that maps an account's name to its client. A missing account is created on first use.
  */
 export function accountClients(options: AccountClientOptions): (account: string) => ApiClient {
-  const known = new Map<string, ApiClient>();
+  const clients = new Map<string, ApiClient>();
   return (account) => {
-    let client = known.get(account);
-    if (!client)
-      known.set(account, (client = apiClient(accountTransport(options, account), options.client.dialect)));
-    return client;
+    let cached = clients.get(account);
+    if (!cached)
+      clients.set(account, (cached = apiClient(accountTransport(options, account), options.client.dialect)));
+    return cached;
   };
 }
 
@@ -36,10 +36,10 @@ function accountTransport(options: AccountClientOptions, account: string): Trans
   const tokenNow = (): Promise<string> => {
     if (!current || clock.now() >= current.until) {
       const token = requestToken(options, account);
-      const mine = { token, until: clock.now() + lifeSeconds * (1 - margin) * 1000 };
-      current = mine;
+      const issued = { token, until: clock.now() + lifeSeconds * (1 - margin) * 1000 };
+      current = issued;
       token.catch(() => {
-        if (current === mine) current = undefined;
+        if (current === issued) current = undefined;
       });
     }
     return current.token;
@@ -58,14 +58,14 @@ function accountTransport(options: AccountClientOptions, account: string): Trans
 }
 
 async function requestToken({ client, namespace }: AccountClientOptions, name: string): Promise<string> {
-  const ask = async (): Promise<string> => {
+  const createToken = async (): Promise<string> => {
     const request = { metadata: {}, spec: { audiences: [], expirationSeconds: lifeSeconds } };
     const at = { namespace, name, subresource: "token" };
     const { status } = await client.of(kinds.tokenRequests).create(request as never, at);
     return status.token;
   };
   try {
-    return await ask();
+    return await createToken();
   } catch (error) {
     if (!isNotFound(error)) throw error;
     try {
@@ -73,6 +73,6 @@ async function requestToken({ client, namespace }: AccountClientOptions, name: s
     } catch (failed) {
       if (!isAlreadyExists(failed)) throw failed;
     }
-    return await ask();
+    return await createToken();
   }
 }

@@ -7,7 +7,7 @@ import { clusterView } from "./cluster-view.ts";
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test("one kind that cannot be listed holds up only those who follow it", async () => {
+test("a kind that cannot be listed delays only the views that follow it", async () => {
   await using server = await startServer({ store: "memory" });
   const { client, faults } = server.kit.faultyClient();
   const isSecrets = ({ path }: { path: string }): boolean => path.includes("/secrets");
@@ -27,7 +27,7 @@ test("one kind that cannot be listed holds up only those who follow it", async (
   await view.stopped();
 });
 
-test("indexes follow their objects, and the view is one for all who ask", async () => {
+test("indexes are kept current, and all views share one informer per kind", async () => {
   await using server = await startServer({ store: "memory" });
   const client = server.kit.client();
   const stopping = new AbortController();

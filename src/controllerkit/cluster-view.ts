@@ -127,7 +127,7 @@ export function startInformer(
         try {
           listener(event);
         } catch (error) {
-          log.error("a controller failed on an event", { kind: plural, error: (error as Error).message });
+          log.error("event handler failed", { kind: plural, error: (error as Error).message });
         }
       }
     },
@@ -137,12 +137,12 @@ export function startInformer(
     },
   });
   const index = (name: string, keysOf: (object: AnyObject) => readonly string[]) => {
-    let known = indexes.get(name);
-    if (!known) {
-      indexes.set(name, (known = objectIndex(keysOf)));
-      for (const object of started.items()) known.apply({ type: "added", object });
+    let existing = indexes.get(name);
+    if (!existing) {
+      indexes.set(name, (existing = objectIndex(keysOf)));
+      for (const object of started.items()) existing.apply({ type: "added", object });
     }
-    return known.get;
+    return existing.get;
   };
   return {
     stopped: started.stopped,

@@ -11,7 +11,7 @@ for (const [workers, most] of [
   [new Map([["q", 1]]), 1],
   [new Map([["other", 1]]), 3],
 ] as const)
-  test(`a queue works on ${most} objects at a time where an operator has said ${workers ? [...workers].join() : "nothing"}`, async () => {
+  test(`a queue uses ${most} workers when the operator configured ${workers ? [...workers].join() : "none"}`, async () => {
     const stopping = new AbortController();
     const base = { client: {} as ApiClient, clock: virtualClock(), signal: stopping.signal, log: silentLog };
     const context = sharedContext({

@@ -52,8 +52,8 @@ export const contextFor = (shared: ControllerContext, client = shared.client): C
 
 export interface QueueOptions {
   readonly workers?: number;
-  readonly firstPauseMilliseconds?: number;
-  readonly longestPauseMilliseconds?: number;
+  readonly baseDelayMilliseconds?: number;
+  readonly maxDelayMilliseconds?: number;
 }
 
 /**
@@ -77,7 +77,7 @@ export function queueFor(
       return await work(key);
     },
     onFailure: (key, error) =>
-      log.warn("sync failed; it is tried again", { controller, key, error: error.message }),
+      log.warn("sync failed; it will be retried", { controller, key, error: error.message }),
   });
   return queue;
 }

@@ -100,34 +100,39 @@ export function metadataClient(
   const form = `g=${groupName(client.dialect, { group: "meta", branded: true })};v=v1`;
   const one = { accept: `application/json;as=PartialObjectMetadata;${form}` };
   const many = { accept: `application/json;as=PartialObjectMetadataList;${form}` };
-  const place = (namespace: string | undefined): string =>
+  const collectionPath = (namespace: string | undefined): string =>
     `${rootOf(groupVersion)}${namespaced && namespace ? `/namespaces/${encodeURIComponent(namespace)}` : ""}/${plural}`;
   const path = (namespace: string | undefined, name: string): string =>
-    `${place(namespace)}/${encodeURIComponent(name)}`;
+    `${collectionPath(namespace)}/${encodeURIComponent(name)}`;
   return {
     list: async ({ namespace, ...query } = {}) => {
-      const answer = (await client.request("GET", place(namespace) + queryOf(query), undefined, many)) as {
+      const response = (await client.request(
+        "GET",
+        collectionPath(namespace) + queryOf(query),
+        undefined,
+        many,
+      )) as {
         metadata: { resourceVersion: string; continue?: string };
         items?: AnyObject[] | null;
       };
       return {
-        resourceVersion: answer.metadata.resourceVersion,
-        ...(answer.metadata.continue && { continue: answer.metadata.continue }),
-        items: answer.items ?? [],
+        resourceVersion: response.metadata.resourceVersion,
+        ...(response.metadata.continue && { continue: response.metadata.continue }),
+        items: response.items ?? [],
       };
     },
     watch: ({ namespace, signal, bookmarks, ...query }) =>
       watchPath(
         client.transport,
-        place(namespace) +
+        collectionPath(namespace) +
           queryOf({ watch: true, ...(bookmarks && { allowWatchBookmarks: true }), ...query }),
         signal,
         one.accept,
       ),
     get: (namespace, name) =>
-      found(client.request("GET", path(namespace, name), undefined, one) as Promise<AnyObject>),
+      unlessNotFound(client.request("GET", path(namespace, name), undefined, one) as Promise<AnyObject>),
     patch: async (namespace, name, patch) =>
-      (await found(
+      (await unlessNotFound(
         client.request("PATCH", path(namespace, name), patch, {
           ...one,
           "content-type": "application/merge-patch+json",
@@ -141,10 +146,12 @@ export function metadataClient(
         ...(propagation && { propagationPolicy: propagation }),
         ...(graceSeconds !== undefined && { gracePeriodSeconds: graceSeconds }),
       };
-      return (await found(client.request("DELETE", path(namespace, name), options, one))) !== undefined;
+      return (
+        (await unlessNotFound(client.request("DELETE", path(namespace, name), options, one))) !== undefined
+      );
     },
     deleteAll: async (namespace) =>
-      void (await client.request("DELETE", place(namespace), {
+      void (await client.request("DELETE", collectionPath(namespace), {
         kind: "DeleteOptions",
         apiVersion: "v1",
         propagationPolicy: "Background",
@@ -152,9 +159,9 @@ export function metadataClient(
   };
 }
 
-async function found<T>(asked: Promise<T>): Promise<T | undefined> {
+async function unlessNotFound<T>(request: Promise<T>): Promise<T | undefined> {
   try {
-    return await asked;
+    return await request;
   } catch (error) {
     if (error instanceof ApiError && error.code === 404) return undefined;
     throw error;

@@ -13,7 +13,7 @@ const podNamed = (name: string): AnyObject => ({
 const pod = podNamed("web");
 
 for (const form of ["core", "events"] as const)
-  test(`in the ${form} form what repeats counts up, what differs is another event, and a deleted event is written anew`, async () => {
+  test(`in the ${form} form a repeated event is counted, a different one is separate, and a deleted one is recreated`, async () => {
     await using server = await startServer({ store: "memory" });
     const { client } = server;
     const events = client.of(kinds.events);
@@ -40,7 +40,7 @@ for (const form of ["core", "events"] as const)
     assert.deepEqual(await written(), ["a 4 mine"]);
   });
 
-test("what several report about one object at the same moment is all there", async () => {
+test("events of several components about one object at the same time are all kept", async () => {
   await using server = await startServer({ store: "memory" });
   const { client } = server;
   const clock = virtualClock(now);
@@ -82,7 +82,7 @@ test("an event in the newer group names its instance as component-suffix", async
   );
 });
 
-test("a message is cut to what the server takes, and an object gets no more than its share", async () => {
+test("a message is truncated to the server's limit, and events per object are rate limited", async () => {
   await using server = await startServer({ store: "memory" });
   const { client } = server;
   const clock = virtualClock(now);
@@ -95,7 +95,7 @@ test("a message is cut to what the server takes, and an object gets no more than
   recorder.stop();
 });
 
-test("an event that cannot be written in a namespace that goes away is no error", async () => {
+test("an event rejected by a terminating namespace is not logged as an error", async () => {
   const lines: string[] = [];
   const log = createLog({ sink: { write: (line) => void lines.push(line), flush: () => undefined } });
   await using server = await startServer({ store: "memory" });

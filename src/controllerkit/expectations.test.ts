@@ -4,15 +4,15 @@ import { virtualClock } from "#base";
 import { type Expectations, expectations } from "./expectations.ts";
 
 const cases: [name: string, run: (all: Expectations) => void, satisfied: boolean][] = [
-  ["who expects nothing is satisfied", () => undefined, true],
-  ["creations must all be seen", (all) => (all.expectCreations("k", 2), all.creationObserved("k")), false],
+  ["a key without expectations is satisfied", () => undefined, true],
   [
-    "creations that were seen satisfy",
-    (all) => (all.expectCreations("k", 1), all.creationObserved("k")),
-    true,
+    "all expected creations must be observed",
+    (all) => (all.expectCreations("k", 2), all.creationObserved("k")),
+    false,
   ],
+  ["observed creations satisfy", (all) => (all.expectCreations("k", 1), all.creationObserved("k")), true],
   [
-    "a deletion seen twice counts once",
+    "a deletion observed twice counts once",
     (all) => (
       all.expectDeletions("k", ["a", "b"]),
       all.deletionObserved("k", "a"),
@@ -21,11 +21,11 @@ const cases: [name: string, run: (all: Expectations) => void, satisfied: boolean
     false,
   ],
   [
-    "deletions that were seen satisfy",
+    "observed deletions satisfy",
     (all) => (all.expectDeletions("k", ["a"]), all.deletionObserved("k", "a")),
     true,
   ],
-  ["what is forgotten is not expected", (all) => (all.expectCreations("k", 1), all.forget("k")), true],
+  ["a forgotten key is satisfied", (all) => (all.expectCreations("k", 1), all.forget("k")), true],
 ];
 for (const [name, run, satisfied] of cases)
   test(name, () => {
@@ -34,7 +34,7 @@ for (const [name, run, satisfied] of cases)
     assert.equal(all.satisfied("k"), satisfied);
   });
 
-test("what does not come within five minutes is not waited for", async () => {
+test("expectations expire after five minutes", async () => {
   const clock = virtualClock();
   const all = expectations(clock);
   all.expectCreations("k", 1);

@@ -7,11 +7,11 @@ import { type ElectionOptions, runAsLeader } from "./leader-election.ts";
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test("one leads, the other takes over when it stops, and a leader that cannot renew gives up", async () => {
+test("one candidate leads, another takes over when it stops, and a leader that cannot renew gives up", async () => {
   await using server = await startServer({ store: "memory" });
   const clock = virtualClock(Date.now());
   const leading: string[] = [];
-  const take = (identity: string, client: ElectionOptions["client"], stopping: AbortController) =>
+  const campaign = (identity: string, client: ElectionOptions["client"], stopping: AbortController) =>
     runAsLeader(
       {
         client,
@@ -40,9 +40,9 @@ test("one leads, the other takes over when it stops, and a leader that cannot re
   };
   const { client: faulty, faults } = server.kit.faultyClient();
   const [first, second] = [new AbortController(), new AbortController()];
-  const a = take("a", server.client, first);
+  const a = campaign("a", server.client, first);
   await until(() => leading.length === 1);
-  const b = take("b", faulty, second);
+  const b = campaign("b", faulty, second);
   await until(() => clock.now() % 60_000 < 500);
   assert.deepEqual(leading, ["a"]);
   first.abort();

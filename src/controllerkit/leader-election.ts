@@ -71,7 +71,7 @@ function leaseElector(options: ElectionOptions): Elector {
   const { client, clock, log, namespace, name, identity, leaseMilliseconds } = options;
   const leases = client.of(kinds.leases);
   /** The last observed record of another holder, with the local time of observation: clocks may be skewed. */
-  let seen: { readonly text: string; readonly at: number } | undefined;
+  let observed: { readonly text: string; readonly at: number } | undefined;
   const leaseDurationSeconds = Math.ceil(leaseMilliseconds / 1000);
   const specFor = (before: (Lease & AnyObject)["spec"] | undefined): (Lease & AnyObject)["spec"] => {
     const now = microTimeOfMillis(clock.now());
@@ -95,8 +95,8 @@ function leaseElector(options: ElectionOptions): Elector {
         const { holderIdentity, renewTime } = lease.spec;
         if (holderIdentity && holderIdentity !== identity) {
           const text = `${holderIdentity} ${renewTime}`;
-          if (seen?.text !== text) seen = { text, at: clock.now() };
-          if (clock.now() - seen.at < leaseMilliseconds) return false;
+          if (observed?.text !== text) observed = { text, at: clock.now() };
+          if (clock.now() - observed.at < leaseMilliseconds) return false;
         }
         await leases.update({ ...lease, spec: specFor(lease.spec) });
         return true;

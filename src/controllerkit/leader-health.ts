@@ -8,7 +8,7 @@ export interface LeaderHealth extends HealthCheck {
 }
 
 /** Tolerance after the lease expired before the leader is reported as unhealthy. */
-const patienceMilliseconds = 20_000;
+const toleranceMilliseconds = 20_000;
 
 export function leaderHealth(clock: Clock, lease: string, leaseMilliseconds: number): LeaderHealth {
   let renewedAt: number | undefined;
@@ -16,7 +16,7 @@ export function leaderHealth(clock: Clock, lease: string, leaseMilliseconds: num
     name: "leaderElection",
     renewed: () => (renewedAt = clock.now()),
     check: () => {
-      if (renewedAt !== undefined && clock.now() - renewedAt > leaseMilliseconds + patienceMilliseconds)
+      if (renewedAt !== undefined && clock.now() - renewedAt > leaseMilliseconds + toleranceMilliseconds)
         throw new Error(`failed election to renew leadership on lease ${lease}`);
     },
   };

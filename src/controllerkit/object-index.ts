@@ -7,14 +7,14 @@ export interface Index<T> {
 }
 
 const none: readonly never[] = [];
-const nameOf = ({ metadata }: AnyObject): string => `${metadata.namespace ?? ""}/${metadata.name}`;
+const keyOf = ({ metadata }: AnyObject): string => `${metadata.namespace ?? ""}/${metadata.name}`;
 
 export function objectIndex<T extends AnyObject>(keysOf: (object: T) => readonly string[]): Index<T> {
   const byKey = new Map<string, Map<string, T>>();
   const remove = (object: T): void => {
     for (const key of keysOf(object)) {
       const entries = byKey.get(key);
-      entries?.delete(nameOf(object));
+      entries?.delete(keyOf(object));
       if (entries?.size === 0) byKey.delete(key);
     }
   };
@@ -25,7 +25,7 @@ export function objectIndex<T extends AnyObject>(keysOf: (object: T) => readonly
       for (const key of keysOf(event.object)) {
         let entries = byKey.get(key);
         if (!entries) byKey.set(key, (entries = new Map()));
-        entries.set(nameOf(event.object), event.object);
+        entries.set(keyOf(event.object), event.object);
       }
     },
     get: (key) => {

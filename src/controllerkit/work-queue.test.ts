@@ -3,53 +3,53 @@ import { test } from "node:test";
 import { ApiError, virtualClock } from "#base";
 import { workQueue } from "./work-queue.ts";
 
-function setUp(work: (key: string) => Promise<{ againInMilliseconds: number } | void>, workers = 1) {
+function setUp(work: (key: string) => Promise<{ requeueAfterMilliseconds: number } | void>, workers = 1) {
   const clock = virtualClock();
   const stopping = new AbortController();
-  const troubles: string[] = [];
+  const failures: string[] = [];
   const queue = workQueue({
     work,
     clock,
     signal: stopping.signal,
     workers,
-    onFailure: (key, error) => troubles.push(`${key}: ${error.message}`),
+    onFailure: (key, error) => failures.push(`${key}: ${error.message}`),
   });
-  return { clock, queue, troubles, stop: () => stopping.abort() };
+  return { clock, queue, troubles: failures, stop: () => stopping.abort() };
 }
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test("a key that comes twice is looked at once, and again when it came during the look", async () => {
-  const looks: string[] = [];
+test("a key added twice is processed once, and again if added during processing", async () => {
+  const processed: string[] = [];
   const gates: (() => void)[] = [];
   const { queue } = setUp(async (key) => {
-    looks.push(key);
+    processed.push(key);
     await new Promise<void>((resolve) => gates.push(resolve));
   });
   for (const key of ["a", "b", "b"]) queue.add(key);
-  assert.deepEqual(looks, ["a"]);
+  assert.deepEqual(processed, ["a"]);
   queue.add("a");
   for (let at = 0; at < 3; at++) {
     gates[at]!();
     await settled();
   }
-  assert.deepEqual(looks, ["a", "b", "a"]);
+  assert.deepEqual(processed, ["a", "b", "a"]);
   assert.equal(queue.waiting, 0);
 });
 
-test("no more keys are looked at together than there are workers", async () => {
-  let together = 0;
-  let most = 0;
+test("no more keys are processed concurrently than there are workers", async () => {
+  let active = 0;
+  let maxActive = 0;
   const { queue } = setUp(async () => {
-    most = Math.max(most, ++together);
+    maxActive = Math.max(maxActive, ++active);
     await settled();
-    together--;
+    active--;
   }, 2);
   for (let key = 0; key < 10; key++) queue.add(String(key));
-  while (queue.waiting > 0 || together > 0) await settled();
-  assert.equal(most, 2);
+  while (queue.waiting > 0 || active > 0) await settled();
+  assert.equal(maxActive, 2);
 });
 
-test("what fails is tried again, each time later, and forgotten once it succeeds", async () => {
+test("failures are retried with increasing delays until one succeeds", async () => {
   const at: number[] = [];
   let failures = 3;
   const { queue, clock, troubles } = setUp(async () => {
@@ -63,7 +63,7 @@ test("what fails is tried again, each time later, and forgotten once it succeeds
   assert.deepEqual(troubles, ["a: no", "a: no", "a: no"]);
 });
 
-test("a lost race is no trouble, and a server that asks for time gets it", async () => {
+test("a conflict is not reported, and a server's Retry-After is honoured", async () => {
   const at: number[] = [];
   const errors = [
     new ApiError(409, "Conflict", "changed"),
@@ -81,7 +81,7 @@ test("a lost race is no trouble, and a server that asks for time gets it", async
   assert.deepEqual(troubles, ["a: wait"]);
 });
 
-test("the soonest of several times wins, and one that comes at once cancels none", async () => {
+test("the earliest of several delays wins, and an immediate add cancels none", async () => {
   const at: number[] = [];
   const { queue, clock } = setUp(async () => void at.push(clock.now()));
   queue.addAfter("a", 500);
@@ -94,11 +94,11 @@ test("the soonest of several times wins, and one that comes at once cancels none
   assert.deepEqual(at, [200, 1000, 1500]);
 });
 
-test("a look may ask for the next one", async () => {
+test("processing may requeue its key after a delay", async () => {
   const at: number[] = [];
   const { queue, clock } = setUp(async () => {
     at.push(clock.now());
-    return { againInMilliseconds: 400 };
+    return { requeueAfterMilliseconds: 400 };
   });
   queue.add("a");
   await settled();
@@ -106,11 +106,11 @@ test("a look may ask for the next one", async () => {
   assert.deepEqual(at, [0, 400, 800]);
 });
 
-test("after the signal nothing begins, and it has stopped when the last look is over", async () => {
-  const looks: string[] = [];
+test("nothing starts after the signal, and the queue stops when the last key is processed", async () => {
+  const processed: string[] = [];
   let finish = (): void => undefined;
   const { queue, stop } = setUp(async (key) => {
-    looks.push(key);
+    processed.push(key);
     await new Promise<void>((resolve) => (finish = resolve));
   });
   for (const key of ["a", "b"]) queue.add(key);
@@ -122,5 +122,5 @@ test("after the signal nothing begins, and it has stopped when the last look is 
   finish();
   await stopping;
   queue.add("c");
-  assert.deepEqual(looks, ["a"]);
+  assert.deepEqual(processed, ["a"]);
 });

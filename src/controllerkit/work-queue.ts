@@ -4,12 +4,12 @@ import { ApiError, type Clock, type OneQueueMetrics } from "#base";
 
 export interface WorkQueueOptions {
   /** Reconciles the object behind the key; may return a delay after which to requeue the key. */
-  readonly work: (key: string) => Promise<{ readonly againInMilliseconds: number } | void>;
+  readonly work: (key: string) => Promise<{ readonly requeueAfterMilliseconds: number } | void>;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly workers?: number;
-  readonly firstPauseMilliseconds?: number;
-  readonly longestPauseMilliseconds?: number;
+  readonly baseDelayMilliseconds?: number;
+  readonly maxDelayMilliseconds?: number;
   /** Called for every failure except conflicts; the key is retried in either case. */
   readonly onFailure?: (key: string, error: Error) => void;
   readonly metrics?: OneQueueMetrics;
@@ -30,8 +30,8 @@ export interface WorkQueue {
   readonly stopped: Promise<void>;
 }
 
-const defaultFirstPause = 5;
-const defaultLongestPause = 1_000_000;
+const defaultBaseDelay = 5;
+const defaultMaxDelay = 1_000_000;
 const defaultWorkers = 5;
 
 export function workQueue({
@@ -39,20 +39,20 @@ export function workQueue({
   clock,
   signal,
   workers = defaultWorkers,
-  firstPauseMilliseconds: firstPause = defaultFirstPause,
-  longestPauseMilliseconds: longestPause = defaultLongestPause,
+  baseDelayMilliseconds: baseDelay = defaultBaseDelay,
+  maxDelayMilliseconds: maxDelay = defaultMaxDelay,
   onFailure,
   metrics,
 }: WorkQueueOptions): WorkQueue {
   /** The time at which each pending key was added, in insertion order. */
   const waiting = new Map<string, number>();
   const active = new Set<string>();
-  const later = new Map<string, { readonly at: number; readonly cancel: () => void }>();
+  const delayed = new Map<string, { readonly at: number; readonly cancel: () => void }>();
   const failures = new Map<string, number>();
   const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
   const end = (): void => {
-    for (const { cancel } of later.values()) cancel();
-    later.clear();
+    for (const { cancel } of delayed.values()) cancel();
+    delayed.clear();
     waiting.clear();
     if (active.size === 0) stop();
   };
@@ -71,15 +71,15 @@ export function workQueue({
   function addAfter(key: string, milliseconds: number): void {
     if (milliseconds <= 0) return add(key);
     const at = clock.now() + milliseconds;
-    const planned = later.get(key);
-    if (signal.aborted || (planned && planned.at <= at)) return;
-    planned?.cancel();
+    const scheduled = delayed.get(key);
+    if (signal.aborted || (scheduled && scheduled.at <= at)) return;
+    scheduled?.cancel();
     const due = (): void => {
-      later.delete(key);
+      delayed.delete(key);
       add(key);
     };
     // Timers are limited to 2^31 - 1 milliseconds; a longer delay is re-evaluated when the timer fires.
-    later.set(key, { at, cancel: clock.after(Math.min(milliseconds, 2 ** 31 - 1), due) });
+    delayed.set(key, { at, cancel: clock.after(Math.min(milliseconds, 2 ** 31 - 1), due) });
   }
 
   function next(): void {
@@ -93,39 +93,39 @@ export function workQueue({
     }
   }
 
-  async function run(key: string, ended: (() => void) | undefined): Promise<void> {
+  async function run(key: string, done: (() => void) | undefined): Promise<void> {
     try {
-      const answer = await work(key);
+      const result = await work(key);
       failures.delete(key);
-      if (answer) addAfter(key, answer.againInMilliseconds);
+      if (result) addAfter(key, result.requeueAfterMilliseconds);
     } catch (error) {
       if (!signal.aborted) retry(key, error as Error);
     } finally {
-      ended?.();
+      done?.();
       active.delete(key);
       if (!signal.aborted) next();
       else if (active.size === 0) stop();
     }
   }
 
-  function backOff(key: string): number {
+  function nextBackoff(key: string): number {
     const count = (failures.get(key) ?? 0) + 1;
     failures.set(key, count);
     metrics?.retried();
-    return Math.min(longestPause, firstPause * 2 ** Math.min(count - 1, 30));
+    return Math.min(maxDelay, baseDelay * 2 ** Math.min(count - 1, 30));
   }
 
   function retry(key: string, error: Error): void {
     // Conflicts are expected and are not reported.
     if (!(error instanceof ApiError && error.reason === "Conflict")) onFailure?.(key, error);
-    const asked = error instanceof ApiError ? (error.details?.retryAfterSeconds ?? 0) * 1000 : 0;
-    addAfter(key, Math.max(asked, backOff(key)));
+    const requested = error instanceof ApiError ? (error.details?.retryAfterSeconds ?? 0) * 1000 : 0;
+    addAfter(key, Math.max(requested, nextBackoff(key)));
   }
 
   return {
     add,
     addAfter,
-    addRateLimited: (key) => addAfter(key, backOff(key)),
+    addRateLimited: (key) => addAfter(key, nextBackoff(key)),
     forget: (key) => void failures.delete(key),
     failures: (key) => failures.get(key) ?? 0,
     stopped,

@@ -10,7 +10,7 @@ import { accountOf } from "./accounts.ts";
 import { until } from "./cluster.fixture.ts";
 import { controllerNames, runControllerManager } from "./controller-manager.ts";
 
-test("every account has a role of the API server's own", () => {
+test("every account has a bootstrap role of the API server", () => {
   const { clusterRoles, roles } = bootstrapPolicy(dialects.orch);
   const known = new Set([...clusterRoles, ...roles].map(({ metadata }) => metadata.name));
   const missing = controllerNames
@@ -32,7 +32,7 @@ const claimSpec = {
   resources: { requests: { storage: "1Gi" } },
 };
 
-test("controllers with accounts of their own are refused nothing", async () => {
+test("controllers using individual service accounts are not denied any request", async () => {
   await using server = await startServer({
     store: "memory",
     flags: ["--disable-admission-plugins=ServiceAccount"],
@@ -40,20 +40,20 @@ test("controllers with accounts of their own are refused nothing", async () => {
   const { client } = server;
   const stopping = new AbortController();
   const { signal } = stopping;
-  const refused: string[] = [];
+  const denied: string[] = [];
   const callers = new Set<string>();
   // A client without a certificate: its identity comes from its token.
   const transport: Transport = {
     close: () => undefined,
     send: async (request) => {
-      const answer = await server.inject({ ...request, trusted: null });
+      const response = await server.inject({ ...request, trusted: null });
       const { sub } = JSON.parse(
         Buffer.from(request.headers!["authorization"]!.split(".")[1]!, "base64url").toString(),
       ) as { sub: string };
       callers.add(sub);
-      if (answer.status === 401 || answer.status === 403)
-        refused.push(`${sub} ${request.method} ${request.path}: ${answer.status}`);
-      return answer;
+      if (response.status === 401 || response.status === 403)
+        denied.push(`${sub} ${request.method} ${request.path}: ${response.status}`);
+      return response;
     },
   };
   const view = clusterView({ client, clock: systemClock, signal, log: silentLog });
@@ -124,11 +124,11 @@ test("controllers with accounts of their own are refused nothing", async () => {
     await until(async () => (await client.of(kinds.endpointSlices).list({ namespace })).items.length > 0);
     await client.of(kinds.deployments).delete("d", { namespace, propagation: "Foreground" });
     await until(async () => (await client.of(kinds.replicaSets).list({ namespace })).items.length === 0);
-    assert.deepEqual(refused, []);
+    assert.deepEqual(denied, []);
     assert.equal(callers.has("system:serviceaccount:orch-system:deployment-controller"), true);
     assert.equal(callers.size > 8, true, [...callers].join());
   } catch (error) {
-    assert.deepEqual(refused, [], (error as Error).message);
+    assert.deepEqual(denied, [], (error as Error).message);
     throw error;
   } finally {
     stopping.abort();

@@ -12,10 +12,14 @@ const secret = (data: Readonly<Record<string, string>>, name = "bootstrap-token-
 
 const tokens: [name: string, secret: Parameters<typeof tokenIn>[0], isToken: boolean][] = [
   ["a token", secret(token), true],
-  ["a token whose secret is of no usual form", secret({ ...token, "token-secret": "Short!" }), true],
-  ["no token without a secret", secret({ ...token, "token-secret": "" }), false],
-  ["no token of another name", secret(token, "bootstrap-token-abcdeg"), false],
-  ["no token whose id has another form", secret({ ...token, "token-id": "ab" }, "bootstrap-token-ab"), false],
+  ["a token even if its secret has an unusual form", secret({ ...token, "token-secret": "Short!" }), true],
+  ["not a token without a token secret", secret({ ...token, "token-secret": "" }), false],
+  ["not a token under another name", secret(token, "bootstrap-token-abcdeg"), false],
+  [
+    "not a token if its id has another form",
+    secret({ ...token, "token-id": "ab" }, "bootstrap-token-ab"),
+    false,
+  ],
 ];
 for (const [name, given, isToken] of tokens)
   test(`a secret is ${name}`, () => assert.equal(tokenIn(given) !== undefined, isToken));
@@ -30,10 +34,10 @@ const times: [text: string, expires: number | undefined][] = [
   ["Thu, 01 Jan 2099 00:00:00 GMT", Number.NaN],
 ];
 for (const [text, expires] of times)
-  test(`a token that expires at "${text}" ends ${expires ?? "never"}`, () =>
+  test(`a token with expiration "${text}" expires at ${expires ?? "no time"}`, () =>
     assert.equal(tokenIn(secret({ ...token, expiration: text }))?.expires, expires));
 
-test("a token goes when its time is past or cannot be read", () =>
+test("a token is deleted if its expiration is past or invalid", () =>
   withController(tokenCleanerController, async ({ client }) => {
     const namespace = client.dialect.data.systemNamespace;
     const secrets = client.of(kinds.secrets);

@@ -78,8 +78,8 @@ export function bootstrapSignerController(context: ControllerContext): Controlle
     const wanted = new Map<string, string>();
     for (const secret of secrets.items()) {
       const token = tokenIn(secret);
-      const hasEnded = token?.expires !== undefined && !(token.expires > clock.now());
-      if (token?.mayBeUsedForSigning && !hasEnded)
+      const isExpired = token?.expires !== undefined && !(token.expires > clock.now());
+      if (token?.mayBeUsedForSigning && !isExpired)
         wanted.set(prefix + token.id, detachedSignature(content, token));
     }
     const data = { ...info.data };
@@ -104,14 +104,14 @@ export function tokenCleanerController(context: ControllerContext): Controller {
   );
   return { stopped: queue.stopped };
 
-  async function sync(key: string): Promise<{ againInMilliseconds: number } | void> {
+  async function sync(key: string): Promise<{ requeueAfterMilliseconds: number } | void> {
     const [namespace, name] = splitKey(key);
     const secret = secrets.get(namespace, name);
     const expires = expirationIn(secret?.data);
     if (!secret || expires === undefined) return;
     // An expiration that cannot be parsed counts as expired.
-    const left = expires - clock.now();
-    if (left > 0) return { againInMilliseconds: left };
+    const remaining = expires - clock.now();
+    if (remaining > 0) return { requeueAfterMilliseconds: remaining };
     const { uid, resourceVersion } = secret.metadata;
     await ignoreReasons(
       ["NotFound", "Conflict"],

@@ -3,7 +3,7 @@
 import { formatIp, parseIp } from "#base";
 
 /** Maximum number of bits by which an IPv6 node mask may exceed the cluster's mask. */
-const longestIpv6Difference = 16;
+const maxIpv6MaskDifference = 16;
 
 interface Block {
   readonly first: bigint;
@@ -24,10 +24,10 @@ export class CidrPool {
     const cluster = blockOf(clusterCidr);
     const difference = maskSize - (cluster?.bits ?? 0);
     if (!cluster || difference < 0 || maskSize > cluster.width)
-      throw new Error(`cluster range ${clusterCidr} has no room for ranges of /${maskSize}`);
-    if (cluster.width === 128 && difference > longestIpv6Difference)
+      throw new Error(`cluster range ${clusterCidr} has no room for node CIDRs of /${maskSize}`);
+    if (cluster.width === 128 && difference > maxIpv6MaskDifference)
       throw new Error(
-        `cluster range ${clusterCidr} has too many ranges of /${maskSize}: at most ${longestIpv6Difference} bits more`,
+        `cluster range ${clusterCidr} has too many node CIDRs of /${maskSize}: at most ${maxIpv6MaskDifference} bits more`,
       );
     this.#cluster = cluster;
     this.#maskSize = maskSize;

@@ -80,12 +80,13 @@ function serverGates(gates: GivenGates): string[] {
 }
 
 /** Resolves with the object, or with undefined if the server does not have it. */
-export async function orNone<T>(asked: Promise<T>): Promise<T | undefined> {
+export async function orUndefined<T>(request: Promise<T>): Promise<T | undefined> {
   try {
-    return await asked;
+    return await request;
   } catch (error) {
     if (error instanceof ApiError && error.reason === "NotFound") return undefined;
     throw error;
   }
 }
-export const gone = async (asked: Promise<unknown>): Promise<boolean> => (await orNone(asked)) === undefined;
+export const isDeleted = async (request: Promise<unknown>): Promise<boolean> =>
+  (await orUndefined(request)) === undefined;

@@ -14,7 +14,7 @@ const owner = {
   },
 };
 
-test("the data of a revision is the template with its keys in order", () => {
+test("the data of a revision is the template with sorted keys", () => {
   assert.equal(
     JSON.stringify(templateData(owner as never)),
     '{"spec":{"template":{"$patch":"replace","metadata":{"creationTimestamp":null,"labels":{"a":"2","b":"1"}},' +
@@ -22,7 +22,7 @@ test("the data of a revision is the template with its keys in order", () => {
   );
 });
 
-test("a revision whose data was written in another order is still the same", () => {
+test("revision data with another key order is equal", () => {
   const data = { spec: { template: { ...owner.spec.template, $patch: "replace" } } };
   assert.equal(hasData({ data } as never, templateData(owner as never)), true);
 });

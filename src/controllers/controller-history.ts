@@ -65,7 +65,7 @@ const byNumber = (a: SeenRevision, b: SeenRevision): number =>
   createdAt(a) - createdAt(b) ||
   (a.metadata.name! < b.metadata.name! ? -1 : 1);
 
-const longestPrefix = 223;
+const maxPrefixLength = 223;
 
 export function controllerHistory(client: ApiClient, view: ClusterView): ControllerHistory {
   const resource = client.of(kinds.controllerRevisions);
@@ -89,7 +89,7 @@ export function controllerHistory(client: ApiClient, view: ClusterView): Control
       const namespace = owner.metadata.namespace!;
       for (let count = collisions; ; count++) {
         const hash = revisionHashOf(data, count);
-        const name = `${owner.metadata.name!.slice(0, longestPrefix)}-${hash}`;
+        const name = `${owner.metadata.name!.slice(0, maxPrefixLength)}-${hash}`;
         try {
           const created = await resource.create({
             metadata: {

@@ -6,13 +6,13 @@ import { clusterView } from "#controllerkit";
 import { turn } from "#kit";
 import { runControllerManager } from "./controller-manager.ts";
 
-test("the controllers that run are told until they have ended", async () => {
+test("running controllers are exported as metrics until they stop", async () => {
   await using server = await startServer({ store: "memory" });
   const { client } = server;
   const stopping = new AbortController();
   const { signal } = stopping;
   const metrics = createMetrics();
-  const told = (): string[] =>
+  const exported = (): string[] =>
     [...metrics.expose().matchAll(/^running_managed_controllers\{name="(.*)",manager="(.*)"\} (\d)$/gm)].map(
       ([, name, manager, value]) => `${name} ${manager} ${value}`,
     );
@@ -28,9 +28,9 @@ test("the controllers that run are told until they have ended", async () => {
   });
   // csrsigning is not started, since it has no signing key.
   const manager = "orch-controller-manager";
-  assert.deepEqual(told(), [`podgc ${manager} 1`, `ttl ${manager} 1`]);
+  assert.deepEqual(exported(), [`podgc ${manager} 1`, `ttl ${manager} 1`]);
   stopping.abort();
   await running;
   await turn();
-  assert.deepEqual(told(), [`podgc ${manager} 0`, `ttl ${manager} 0`]);
+  assert.deepEqual(exported(), [`podgc ${manager} 0`, `ttl ${manager} 0`]);
 });

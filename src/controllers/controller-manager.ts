@@ -78,11 +78,11 @@ const controllers: Readonly<Record<string, Start>> = {
   cronjob: (context) => [cronJobController(context)],
   "ttl-after-finished": (context) => [ttlAfterFinishedController(context)],
   endpoint: (context) => [endpointsController(context)],
-  endpointslice: (context, { mostEndpointsPerSlice }) => [
-    endpointSliceController(context, mostEndpointsPerSlice),
+  endpointslice: (context, { maxEndpointsPerSlice }) => [
+    endpointSliceController(context, maxEndpointsPerSlice),
   ],
-  endpointslicemirroring: (context, { mostMirroredPerSubset }) => [
-    endpointSliceMirroringController(context, mostMirroredPerSubset),
+  endpointslicemirroring: (context, { maxMirroredPerSubset }) => [
+    endpointSliceMirroringController(context, maxMirroredPerSubset),
   ],
   "persistentvolume-binder": (context, { claimBinderSyncMilliseconds }) => [
     volumeBinderController(context, claimBinderSyncMilliseconds),
@@ -139,7 +139,7 @@ export function isEnabled(name: string, list: readonly string[]): boolean {
 }
 
 /** Exports which controllers run in this process, until they stop. */
-function tellRunning(
+function recordRunning(
   metrics: Metrics,
   manager: string,
   started: readonly { readonly name: string; readonly parts: readonly Controller[] }[],
@@ -173,7 +173,7 @@ export async function runControllerManager(options: ControllerManagerOptions): P
   const running = started.flatMap(({ parts }) => parts);
   options.onStart?.(started.map(({ name }) => name));
   if (options.metrics)
-    tellRunning(options.metrics, componentName(options.dialect, "controller-manager"), started);
+    recordRunning(options.metrics, componentName(options.dialect, "controller-manager"), started);
   log.verbose(1, "controllers started", { count: running.length });
   await Promise.all([...running.map(({ stopped }) => stopped), view.stopped()]);
 }

@@ -57,17 +57,17 @@ const told = (client: ApiClient, healthy: number): Promise<Told> =>
 
 const bare: [name: string, spec: object, expected: Told][] = [
   [
-    "a number of pods stays",
+    "an absolute number of pods must stay",
     { minAvailable: 2 },
     { healthy: 3, desired: 2, allowed: 1, expected: 3, reason: "SufficientPods" },
   ],
   [
-    "all pods stay",
+    "all pods must stay",
     { minAvailable: 3 },
     { healthy: 3, desired: 3, allowed: 0, expected: 3, reason: "InsufficientPods" },
   ],
   [
-    "a share of pods that belong to nobody is unknown",
+    "a percentage of unmanaged pods is unknown",
     { maxUnavailable: "50%" },
     { healthy: 3, desired: 0, allowed: 0, expected: 0, reason: "InsufficientPods" },
   ],
@@ -80,7 +80,7 @@ for (const [name, spec, expected] of bare)
       assert.deepEqual(await told(client, 3), expected);
     }));
 
-test("budgets: a share counts what the owner asks for", () =>
+test("budgets: a percentage refers to the owner's replicas", () =>
   withController(disruptionController, async ({ client }) => {
     const set = await client.of(kinds.replicaSets).create({
       metadata: { name: "web", namespace },
@@ -98,7 +98,7 @@ test("budgets: a share counts what the owner asks for", () =>
     assert.deepEqual(await told(client, 3), expected);
   }));
 
-test("budgets: an owner without a size allows nothing, and an event says why", () =>
+test("budgets: an owner without a scale allows no disruptions and is reported in an event", () =>
   withController(disruptionController, async ({ client }) => {
     const map = await client.of(kinds.configMaps).create({ metadata: { name: "boss", namespace } });
     await createPod(client, "a", { ...map, apiVersion: "v1", kind: "ConfigMap" });
@@ -121,7 +121,7 @@ const eventsFor = (client: ApiClient, reason: string) =>
     return found.length > 0 && found;
   });
 
-test("a pod that two budgets guard is told so", () =>
+test("a pod guarded by two budgets is reported in an event", () =>
   withController(disruptionController, async ({ client }) => {
     await guard(client, { minAvailable: 1 });
     await client.of(kinds.podDisruptionBudgets).create({
@@ -137,7 +137,7 @@ test("a pod that two budgets guard is told so", () =>
     );
   }));
 
-test("a pod that was evicted and not deleted in time counts again, and is told so", () =>
+test("an evicted pod that is not deleted in time counts again and is reported in an event", () =>
   withController(disruptionController, async ({ client }) => {
     await createPod(client, "a");
     await guard(client, { minAvailable: 1 });
@@ -150,7 +150,7 @@ test("a pod that was evicted and not deleted in time counts again, and is told s
     assert.equal((await told(client, 1)).healthy, 1);
   }));
 
-test("pods that have ended are expected, too, but not healthy", () =>
+test("finished pods count as expected, but not as healthy", () =>
   withController(disruptionController, async ({ client }) => {
     await createPod(client, "a");
     await createPod(client, "b");

@@ -57,7 +57,7 @@ export function disruptionController(context: ControllerContext): Controller {
     return selects(spec.selector, metadata.labels);
   }
 
-  async function sync(key: string): Promise<{ againInMilliseconds: number } | void> {
+  async function sync(key: string): Promise<{ requeueAfterMilliseconds: number } | void> {
     const [namespace, name] = splitKey(key);
     const budget = budgets.get(namespace, name);
     if (!budget) return;
@@ -75,7 +75,7 @@ export function disruptionController(context: ControllerContext): Controller {
       events.event(budget, "Warning", "UnmanagedPods", text);
     }
     const now = clock.now();
-    const { disruptedPods, notDeleted, again } = stillDisrupted(budget, guarded, now);
+    const { disruptedPods, notDeleted, requeueAfter } = stillDisrupted(budget, guarded, now);
     for (const pod of notDeleted) {
       // The namespace appears twice, as in the reference's message.
       const text = `Pod was expected by PDB ${namespace}/${namespace} to be deleted but it wasn't`;
@@ -103,7 +103,7 @@ export function disruptionController(context: ControllerContext): Controller {
         now,
       ),
     });
-    if (again !== undefined) return { againInMilliseconds: again };
+    if (requeueAfter !== undefined) return { requeueAfterMilliseconds: requeueAfter };
   }
 
   /** Returns how many pods are expected, and how many of them must stay healthy. */
@@ -127,14 +127,14 @@ export function disruptionController(context: ControllerContext): Controller {
     const text = `Failed to calculate the number of expected pods: ${error.message}`;
     events.event(budget, "Warning", "CalculateExpectedPodCountFailed", text);
     const { status } = budget;
-    const what = { allowed: false, reason: "SyncFailed", message: error.message };
+    const condition = { allowed: false, reason: "SyncFailed", message: error.message };
     await writeStatus(resource, budget, {
       ...status,
       currentHealthy: status.currentHealthy ?? 0,
       desiredHealthy: status.desiredHealthy ?? 0,
       expectedPods: status.expectedPods ?? 0,
       disruptionsAllowed: 0,
-      conditions: withCondition(budget, what, status.observedGeneration, clock.now()),
+      conditions: withCondition(budget, condition, status.observedGeneration, clock.now()),
     });
   }
 }
@@ -144,25 +144,25 @@ interface Disrupted {
   readonly disruptedPods: Record<string, string>;
   /** Evicted pods that should have been deleted by now. */
   readonly notDeleted: readonly SeenPod[];
-  readonly again: number | undefined;
+  readonly requeueAfter: number | undefined;
 }
 
 function stillDisrupted({ status }: SeenBudget, guarded: readonly SeenPod[], now: number): Disrupted {
   const disruptedPods: Record<string, string> = {};
   const notDeleted: SeenPod[] = [];
-  let again: number | undefined;
+  let requeueAfter: number | undefined;
   for (const [name, since] of Object.entries(status.disruptedPods ?? {})) {
     const pod = guarded.find(({ metadata }) => metadata.name === name);
-    const left = timeOf(since) + evictionMilliseconds - now;
+    const remaining = timeOf(since) + evictionMilliseconds - now;
     if (!pod || isDeleting(pod)) continue;
-    if (left <= 0) {
+    if (remaining <= 0) {
       notDeleted.push(pod);
       continue;
     }
     disruptedPods[name] = since;
-    again = Math.min(again ?? Infinity, left);
+    requeueAfter = Math.min(requeueAfter ?? Infinity, remaining);
   }
-  return { disruptedPods, notDeleted, again };
+  return { disruptedPods, notDeleted, requeueAfter };
 }
 
 function withCondition(
@@ -172,15 +172,15 @@ function withCondition(
   now: number,
 ): Condition[] {
   const before = status.conditions?.find(({ type }) => type === "DisruptionAllowed");
-  const is = allowed ? "True" : "False";
+  const conditionStatus = allowed ? "True" : "False";
   return [
     ...(status.conditions ?? []).filter(({ type }) => type !== "DisruptionAllowed"),
     {
       type: "DisruptionAllowed",
-      status: is,
+      status: conditionStatus,
       reason,
       message,
-      lastTransitionTime: before?.status === is ? before.lastTransitionTime : timeOfMillis(now),
+      lastTransitionTime: before?.status === conditionStatus ? before.lastTransitionTime : timeOfMillis(now),
       ...(observedGeneration !== undefined && { observedGeneration }),
     },
   ];

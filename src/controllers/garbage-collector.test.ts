@@ -1,9 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type ApiClient, type ResourceKind, kinds } from "#client";
-import { gone, until, withController } from "./cluster.fixture.ts";
+import { isDeleted, until, withController } from "./cluster.fixture.ts";
 import { garbageCollector } from "./garbage-collector.ts";
-import { type GraphNode, type Standing, type Verdict, blocking, decide, ownerGraph } from "./owner-graph.ts";
+import {
+  type GraphNode,
+  type OwnerState,
+  type Decision,
+  blocking,
+  decide,
+  ownerGraph,
+} from "./owner-graph.ts";
 
 const resource = { groupVersion: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true, verbs: [] };
 const owner = (uid: string, blockOwnerDeletion?: boolean) => ({
@@ -28,55 +35,55 @@ const node = (
   ...more,
 });
 
-const standings: Record<string, Standing> = {
-  here: "there",
-  gone: "gone",
-  waiting: "waits for its dependents",
+const standings: Record<string, OwnerState> = {
+  here: "present",
+  gone: "absent",
+  waiting: "deleting dependents",
 };
-const cases: [name: string, node: GraphNode, hasDependents: boolean, expected: Verdict][] = [
-  ["an object without owners stays", node("a"), false, { do: "nothing" }],
-  ["an object whose owner is there stays", node("a", [owner("here")]), false, { do: "nothing" }],
+const cases: [name: string, node: GraphNode, hasDependents: boolean, expected: Decision][] = [
+  ["an object without owners is kept", node("a"), false, { action: "nothing" }],
+  ["an object whose owner is present is kept", node("a", [owner("here")]), false, { action: "nothing" }],
   [
-    "an object whose owners are gone goes",
+    "an object whose owners are absent is deleted",
     node("a", [owner("gone")]),
     true,
-    { do: "delete", propagation: "Background" },
+    { action: "delete", propagation: "Background" },
   ],
   [
-    "an object that goes already is left alone",
+    "an object that is being deleted is left alone",
     node("a", [owner("gone")], { deleting: true }),
     false,
-    { do: "nothing" },
+    { action: "nothing" },
   ],
   [
-    "owners that are gone are struck off while another is there",
+    "references to absent owners are removed while another is present",
     node("a", [owner("here"), owner("gone"), owner("waiting")]),
     false,
-    { do: "disown", uids: ["gone", "waiting"] },
+    { action: "disown", uids: ["gone", "waiting"] },
   ],
   [
-    "an owner that waits takes its dependents along",
+    "dependents of an owner in foreground deletion are deleted",
     node("a", [owner("waiting")]),
     false,
-    { do: "delete", propagation: "Background" },
+    { action: "delete", propagation: "Background" },
   ],
   [
-    "dependents of an owner that waits take theirs along",
+    "dependents with dependents are deleted in the foreground with such an owner",
     node("a", [owner("waiting")]),
     true,
-    { do: "delete", propagation: "Foreground" },
+    { action: "delete", propagation: "Foreground" },
   ],
   [
-    "what was to be orphaned stays so",
+    "an object to be orphaned is deleted with orphan propagation",
     node("a", [owner("gone")], { finalizers: ["orphan"] }),
     true,
-    { do: "delete", propagation: "Orphan" },
+    { action: "delete", propagation: "Orphan" },
   ],
   [
-    "what was to wait waits",
+    "an object with the foreground finalizer is deleted in the foreground",
     node("a", [owner("gone")], { finalizers: ["foregroundDeletion"] }),
     true,
-    { do: "delete", propagation: "Foreground" },
+    { action: "delete", propagation: "Foreground" },
   ],
 ];
 for (const [name, given, hasDependents, expected] of cases)
@@ -87,7 +94,7 @@ for (const [name, given, hasDependents, expected] of cases)
     ),
   );
 
-test("the graph forgets who is gone and who was disowned", () => {
+test("the graph drops deleted and disowned objects", () => {
   const graph = ownerGraph();
   const dependents = () => graph.dependents("o").map(({ uid }) => uid);
   graph.put(node("a", [owner("o", true)]));
@@ -117,19 +124,19 @@ const refers = (name: string, uid: string, more: object = {}) => ({
   ...more,
 });
 
-test("in the background dependents go after their owner, through all generations", () =>
+test("background deletion deletes dependents of all generations after their owner", () =>
   withController(garbageCollector, async ({ client }) => {
     const a = await make(client, "a");
     const b = await make(client, "b", [refers("a", a)]);
     await make(client, "c", [refers("b", b)], kinds.serviceAccounts);
     await make(client, "stranger");
     await maps(client).delete("a", { ...inDefault, propagation: "Background" });
-    await until(() => gone(maps(client).get("b", inDefault)));
-    await until(() => gone(client.of(kinds.serviceAccounts).get("c", inDefault)));
+    await until(() => isDeleted(maps(client).get("b", inDefault)));
+    await until(() => isDeleted(client.of(kinds.serviceAccounts).get("c", inDefault)));
     await maps(client).get("stranger", inDefault);
   }));
 
-test("in the foreground the owner waits for those that block it", () =>
+test("foreground deletion makes the owner wait for blocking dependents", () =>
   withController(garbageCollector, async ({ client }) => {
     const a = await make(client, "a");
     await make(client, "b", [refers("a", a, { blockOwnerDeletion: true })]);
@@ -138,32 +145,32 @@ test("in the foreground the owner waits for those that block it", () =>
     await until(async () => (await maps(client).get("b", inDefault)).metadata.deletionTimestamp);
     assert.deepEqual((await maps(client).get("a", inDefault)).metadata.finalizers, ["foregroundDeletion"]);
     await maps(client).patch("b", "merge", { metadata: { finalizers: null } }, inDefault);
-    await until(() => gone(maps(client).get("a", inDefault)));
-    assert.ok(await gone(maps(client).get("b", inDefault)));
+    await until(() => isDeleted(maps(client).get("a", inDefault)));
+    assert.ok(await isDeleted(maps(client).get("b", inDefault)));
   }));
 
-test("orphans stay, without the owner that went", () =>
+test("orphaned dependents are kept without the reference to their owner", () =>
   withController(garbageCollector, async ({ client }) => {
     const a = await make(client, "a");
     await make(client, "b", [refers("a", a)]);
     // The collector must observe the dependent before it is requested to orphan it.
     await maps(client).delete("a", { ...inDefault, propagation: "Orphan" });
-    await until(() => gone(maps(client).get("a", inDefault)));
+    await until(() => isDeleted(maps(client).get("a", inDefault)));
     assert.equal((await maps(client).get("b", inDefault)).metadata.ownerReferences, undefined);
   }));
 
-test("an owner that never was, or is another one by now, does not count", () =>
+test("an owner that never existed, or now has another uid, does not count", () =>
   withController(garbageCollector, async ({ client }) => {
     const a = await make(client, "a");
     await make(client, "both", [refers("a", a), refers("ghost", "11111111-1111-4111-8111-111111111111")]);
     await make(client, "lost", [refers("a", "22222222-2222-4222-8222-222222222222")]);
-    await until(() => gone(maps(client).get("lost", inDefault)));
+    await until(() => isDeleted(maps(client).get("lost", inDefault)));
     await until(
       async () => (await maps(client).get("both", inDefault)).metadata.ownerReferences?.length === 1,
     );
   }));
 
-test("owners of a kind that nobody serves are taken for present", () =>
+test("owners of a kind that is not served count as present", () =>
   withController(garbageCollector, async ({ client }) => {
     await make(client, "kept", [
       { apiVersion: "example.com/v1", kind: "Thing", name: "x", uid: "33333333-3333-4333-8333-333333333333" },
@@ -171,6 +178,6 @@ test("owners of a kind that nobody serves are taken for present", () =>
     const a = await make(client, "a");
     await make(client, "b", [refers("a", a)]);
     await maps(client).delete("a", inDefault);
-    await until(() => gone(maps(client).get("b", inDefault)));
+    await until(() => isDeleted(maps(client).get("b", inDefault)));
     await maps(client).get("kept", inDefault);
   }));

@@ -3,7 +3,7 @@ import type { OwnerReference } from "#api";
 import type { AnyObject, Informer, InformerEvent } from "#client";
 import {
   type GraphNode,
-  type Standing,
+  type OwnerState,
   blocking,
   decide,
   foregroundFinalizer,
@@ -28,14 +28,14 @@ import {
 const discoverEveryMilliseconds = 30_000;
 /** Kinds whose objects neither own nor are owned by others. */
 const ignored = new Set(["events"]);
-const mostAbsent = 1000;
+const maxAbsentOwners = 1000;
 /** Maximum time to wait for a kind to be listed before others proceed without it. */
-const syncMilliseconds = 30_000;
+const syncTimeoutMilliseconds = 30_000;
 
 interface Followed {
   readonly resource: ServedResource;
   readonly objects: MetadataClient;
-  readonly copy: Pick<Informer<AnyObject>, "items">;
+  readonly cache: Pick<Informer<AnyObject>, "items">;
   /** Resolves when the kind has been listed, or the wait for it timed out. */
   readonly ready: Promise<unknown>;
   readonly stopped: Promise<void>;
@@ -49,15 +49,17 @@ export function garbageCollector(context: ControllerContext): Controller {
   const followed = new Map<string, Followed>();
   /** Uids of owners that the server reported as absent. Bounded; a uid is never reused. */
   const absent = new Set<string>();
-  const queue = queueFor(context, "garbage collector", (uid) => (uid === discovery ? look() : collect(uid)));
-  queue.add(discovery);
+  const queue = queueFor(context, "garbage collector", (uid) =>
+    uid === discoveryKey ? refreshResources() : collect(uid),
+  );
+  queue.add(discoveryKey);
   return {
     stopped: queue.stopped.then(
       async () => void (await Promise.all([...followed.values()].map((each) => each.stopped))),
     ),
   };
 
-  async function look(): Promise<{ againInMilliseconds: number }> {
+  async function refreshResources(): Promise<{ requeueAfterMilliseconds: number }> {
     const { resources, failed } = await discover(client);
     const wanted = resources.filter(
       ({ plural, verbs }) =>
@@ -67,22 +69,22 @@ export function garbageCollector(context: ControllerContext): Controller {
     const ids = new Set(wanted.map(idOf));
     // A group whose discovery failed may still exist.
     if (failed.length === 0) for (const [id, each] of followed) if (!ids.has(id)) unfollow(id, each);
-    return { againInMilliseconds: discoverEveryMilliseconds };
+    return { requeueAfterMilliseconds: discoverEveryMilliseconds };
   }
 
   /** Shares the informers of kinds that other controllers follow; of all others only metadata is cached. */
   function follow(resource: ServedResource): void {
     const objects = metadataClient(client, resource);
     const onEvent = ({ type, object }: InformerEvent<AnyObject>): void =>
-      type === "deleted" ? wentAway(object.metadata.uid!) : changed(nodeOf(resource, object));
+      type === "deleted" ? onDeleted(object.metadata.uid!) : onChanged(nodeOf(resource, object));
     const shared = context.view.existing(resource.groupVersion, resource.plural);
     if (shared) {
       const end = shared.listen(onEvent);
       followed.set(idOf(resource), {
         resource,
         objects,
-        copy: shared.informer,
-        ready: inTime(shared.informer.synced),
+        cache: shared.informer,
+        ready: withTimeout(shared.informer.synced),
         stopped: Promise.resolve(),
         end,
       });
@@ -103,25 +105,25 @@ export function garbageCollector(context: ControllerContext): Controller {
     followed.set(idOf(resource), {
       resource,
       objects,
-      copy: started.informer,
-      ready: inTime(started.informer.synced),
+      cache: started.informer,
+      ready: withTimeout(started.informer.synced),
       stopped: started.stopped,
       end: () => ending.abort(),
     });
   }
 
-  function inTime(synced: Promise<void>): Promise<unknown> {
-    return Promise.race([synced, clock.sleep(syncMilliseconds, signal).catch(() => undefined)]);
+  function withTimeout(synced: Promise<void>): Promise<unknown> {
+    return Promise.race([synced, clock.sleep(syncTimeoutMilliseconds, signal).catch(() => undefined)]);
   }
 
   /** Treats all objects of a kind that is no longer served as deleted. */
-  function unfollow(id: string, { copy, end }: Followed): void {
+  function unfollow(id: string, { cache, end }: Followed): void {
     end();
     followed.delete(id);
-    for (const { metadata } of copy.items()) wentAway(metadata.uid!);
+    for (const { metadata } of cache.items()) onDeleted(metadata.uid!);
   }
 
-  function changed(node: GraphNode): void {
+  function onChanged(node: GraphNode): void {
     const before = graph.get(node.uid);
     graph.put(node);
     const due =
@@ -136,7 +138,7 @@ export function garbageCollector(context: ControllerContext): Controller {
     if (before && moved) for (const { uid } of before.owners) if (graph.get(uid)?.deleting) queue.add(uid);
   }
 
-  function wentAway(uid: string): void {
+  function onDeleted(uid: string): void {
     const node = graph.get(uid);
     graph.remove(uid);
     for (const dependent of graph.dependents(uid)) queue.add(dependent.uid);
@@ -156,12 +158,12 @@ export function garbageCollector(context: ControllerContext): Controller {
       return await orphan(node, present, objects);
     if (node.deleting && node.finalizers.includes(foregroundFinalizer))
       return await deleteDependents(node, present, objects);
-    const standings = new Map<string, Standing>();
-    for (const owner of node.owners) standings.set(owner.uid, await standingOf(owner, node));
+    const ownerStates = new Map<string, OwnerState>();
+    for (const owner of node.owners) ownerStates.set(owner.uid, await ownerStateOf(owner, node));
     const dependents = graph.dependents(uid);
-    const verdict = decide(node, (owner) => standings.get(owner.uid)!, dependents.length > 0);
-    if (verdict.do === "disown") await disown(node, present, objects, new Set(verdict.uids));
-    if (verdict.do !== "delete") return;
+    const verdict = decide(node, (owner) => ownerStates.get(owner.uid)!, dependents.length > 0);
+    if (verdict.action === "disown") await disown(node, present, objects, new Set(verdict.uids));
+    if (verdict.action !== "delete") return;
     // A dependent that waits for its own dependents may wait for this object: break the cycle.
     if (verdict.propagation === "Foreground" && dependents.some(isWaiting)) {
       const blocks = present.metadata.ownerReferences?.some(({ blockOwnerDeletion }) => blockOwnerDeletion);
@@ -173,14 +175,14 @@ export function garbageCollector(context: ControllerContext): Controller {
       propagation: verdict.propagation,
     });
     if (deleted)
-      log.verbose(2, "an object without owners was deleted", {
+      log.verbose(2, "dependent deleted", {
         kind: node.resource.kind,
         namespace: node.namespace,
         name: node.name,
       });
   }
 
-  async function standingOf(owner: OwnerReference, dependent: GraphNode): Promise<Standing> {
+  async function ownerStateOf(owner: OwnerReference, dependent: GraphNode): Promise<OwnerState> {
     const known = graph.get(owner.uid);
     if (known?.namespace !== undefined && known.namespace !== dependent.namespace) {
       const where = dependent.namespace ?? "";
@@ -188,35 +190,35 @@ export function garbageCollector(context: ControllerContext): Controller {
       const text = `ownerRef [${reference}] does not exist in namespace "${where}"`;
       events.event(referenceTo(dependent), "Warning", "OwnerRefInvalidNamespace", text);
       // A cluster-scoped dependent is kept, since its owner may be in any namespace.
-      return dependent.namespace === undefined ? "there" : "gone";
+      return dependent.namespace === undefined ? "present" : "absent";
     }
-    if (known) return isWaiting(known) ? "waits for its dependents" : "there";
-    if (absent.has(owner.uid)) return "gone";
+    if (known) return isWaiting(known) ? "deleting dependents" : "present";
+    if (absent.has(owner.uid)) return "absent";
     const found = [...followed.values()].find(
       ({ resource: { groupVersion, kind } }) =>
         kind === owner.kind && groupOf(groupVersion) === groupOf(owner.apiVersion),
     );
     // The owner's kind is not followed, so its existence is unknown: keep the dependent.
-    if (!found) return "there";
+    if (!found) return "present";
     // A namespaced object cannot own one in another namespace or a cluster-scoped one.
-    if (found.resource.namespaced && !dependent.namespace) return "there";
+    if (found.resource.namespaced && !dependent.namespace) return "present";
     const present = await found.objects.get(
       found.resource.namespaced ? dependent.namespace : undefined,
       owner.name,
     );
     if (present?.metadata.uid === owner.uid)
-      return isWaiting(nodeOf(found.resource, present)) ? "waits for its dependents" : "there";
+      return isWaiting(nodeOf(found.resource, present)) ? "deleting dependents" : "present";
     absent.add(owner.uid);
-    if (absent.size > mostAbsent) absent.delete(absent.values().next().value!);
-    return "gone";
+    if (absent.size > maxAbsentOwners) absent.delete(absent.values().next().value!);
+    return "absent";
   }
 
   async function orphan(owner: GraphNode, present: AnyObject, objects: MetadataClient): Promise<void> {
     for (const dependent of graph.dependents(owner.uid)) {
-      const theirs = followed.get(idOf(dependent.resource))?.objects;
-      const found = await theirs?.get(dependent.namespace, dependent.name);
-      if (theirs && found?.metadata.uid === dependent.uid)
-        await disown(dependent, found, theirs, new Set([owner.uid]));
+      const dependentClient = followed.get(idOf(dependent.resource))?.objects;
+      const found = await dependentClient?.get(dependent.namespace, dependent.name);
+      if (dependentClient && found?.metadata.uid === dependent.uid)
+        await disown(dependent, found, dependentClient, new Set([owner.uid]));
     }
     await withoutFinalizer(owner, present, objects, orphanFinalizer);
   }
@@ -273,7 +275,7 @@ export function garbageCollector(context: ControllerContext): Controller {
   }
 }
 
-const discovery = "discovery";
+const discoveryKey = "discovery";
 const idOf = ({ groupVersion, plural }: ServedResource): string => `${groupOf(groupVersion)}/${plural}`;
 const groupOf = (groupVersion: string): string =>
   groupVersion.includes("/") ? groupVersion.split("/")[0]! : "";

@@ -17,7 +17,7 @@ for (const [isOn, phase, reasons] of [
   [true, "Failed", ["DeletionByPodGC"]],
   [false, "Pending", []],
 ] as const)
-  test(`a pod of a deleted node is ${phase} when it goes, with PodDisruptionConditions=${isOn}`, () =>
+  test(`a pod of a deleted node is ${phase} when it is deleted, with PodDisruptionConditions=${isOn}`, () =>
     withTimedController(
       podGcController,
       async ({ client, until: untilInTime }) => {
@@ -27,15 +27,15 @@ for (const [isOn, phase, reasons] of [
           const pod = await pods.get("a", { namespace });
           return pod.metadata.deletionTimestamp ? pod : undefined;
         });
-        const told = (going.status.conditions ?? []).filter(({ type }) => type === "DisruptionTarget");
-        assert.deepEqual([going.status.phase, told.map(({ reason }) => reason)], [phase, reasons]);
+        const targets = (going.status.conditions ?? []).filter(({ type }) => type === "DisruptionTarget");
+        assert.deepEqual([going.status.phase, targets.map(({ reason }) => reason)], [phase, reasons]);
         await pods.patch("a", "merge", release, { namespace });
       },
       { PodDisruptionConditions: isOn },
     ));
 
 for (const isOn of [true, false])
-  test(`a pod that ends on a node out of service is ${isOn ? "" : "not "}forced, with NodeOutOfServiceVolumeDetach=${isOn}`, async () => {
+  test(`a pod terminating on an out-of-service node is ${isOn ? "" : "not "}force-deleted, with NodeOutOfServiceVolumeDetach=${isOn}`, async () => {
     const clock = virtualClock(Date.now());
     const taints = [{ key: dialects.orch.names.taints.outOfService, value: "x", effect: "NoExecute" }];
     await withController(
@@ -70,7 +70,7 @@ for (const [isOn, reasons] of [
   [true, ["DeletionByTaintManager"]],
   [false, []],
 ] as const)
-  test(`a pod that a taint expels is ${isOn ? "" : "not "}told why, with PodDisruptionConditions=${isOn}`, () =>
+  test(`a pod evicted by a taint ${isOn ? "gets" : "does not get"} the reason as a condition, with PodDisruptionConditions=${isOn}`, () =>
     withController(
       taintEvictionController,
       async ({ client }) => {
@@ -84,9 +84,9 @@ for (const [isOn, reasons] of [
           const pod = await pods.get("a", { namespace });
           return pod.metadata.deletionTimestamp ? pod : undefined;
         });
-        const told = (going.status.conditions ?? []).filter(({ type }) => type === "DisruptionTarget");
+        const targets = (going.status.conditions ?? []).filter(({ type }) => type === "DisruptionTarget");
         assert.deepEqual(
-          told.map(({ reason }) => reason),
+          targets.map(({ reason }) => reason),
           reasons,
         );
         await pods.patch("a", "merge", release, { namespace });

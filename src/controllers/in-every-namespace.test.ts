@@ -2,15 +2,15 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { kinds } from "#client";
 import { dialects } from "#dialect";
-import { orNone, until, withController } from "./cluster.fixture.ts";
+import { orUndefined, until, withController } from "./cluster.fixture.ts";
 import { decide, rootCaController } from "./root-ca.ts";
 import { roleAggregationController } from "./role-aggregation.ts";
 import { serviceAccountController } from "./service-accounts.ts";
 
-test("every namespace has a default account, also after it was deleted", () =>
+test("every namespace has a default account, which is recreated after its deletion", () =>
   withController(serviceAccountController, async ({ client }) => {
     const accounts = client.of(kinds.serviceAccounts);
-    const find = (namespace: string) => until(() => orNone(accounts.get("default", { namespace })));
+    const find = (namespace: string) => until(() => orUndefined(accounts.get("default", { namespace })));
     await find("default");
     await client.of(kinds.namespaces).create({ metadata: { name: "x" }, spec: {} });
     const { metadata } = await find("x");
@@ -22,39 +22,35 @@ test("every namespace has a default account, also after it was deleted", () =>
 const described = { annotations: { "orch.io/description": "any" } } as never;
 const contents: [name: string, present: Parameters<typeof decide>[0], expected: ReturnType<typeof decide>][] =
   [
-    ["what is missing is made", undefined, "create"],
-    ["what is right stays", { metadata: described, data: { "ca.crt": "CA" } }, "nothing"],
-    ["what is wrong is put right", { metadata: described, data: { "ca.crt": "old" } }, "update"],
-    [
-      "what does not belong there goes",
-      { metadata: described, data: { "ca.crt": "CA", more: "x" } },
-      "update",
-    ],
-    ["what lost its description gets one", { metadata: {} as never, data: { "ca.crt": "CA" } }, "update"],
+    ["a missing config map is created", undefined, "create"],
+    ["a correct config map is kept", { metadata: described, data: { "ca.crt": "CA" } }, "nothing"],
+    ["a wrong certificate is updated", { metadata: described, data: { "ca.crt": "old" } }, "update"],
+    ["additional data is removed", { metadata: described, data: { "ca.crt": "CA", more: "x" } }, "update"],
+    ["a missing description is added", { metadata: {} as never, data: { "ca.crt": "CA" } }, "update"],
   ];
 for (const [name, present, expected] of contents)
   test(name, () => assert.equal(decide(present, "CA", dialects.orch), expected));
 
-test("every namespace has the server's authorities, whatever somebody makes of them", () =>
+test("every namespace has the server's CA certificates, even after changes by other clients", () =>
   withController(
     (context) => rootCaController(context, "CA"),
     async ({ client }) => {
       const maps = client.of(kinds.configMaps);
       const name = "orch-root-ca.crt";
-      const data = async (namespace: string) => (await orNone(maps.get(name, { namespace })))?.data;
-      const right = (namespace: string) =>
+      const data = async (namespace: string) => (await orUndefined(maps.get(name, { namespace })))?.data;
+      const isCorrect = (namespace: string) =>
         until(async () => ((await data(namespace))?.["ca.crt"] === "CA" ? await data(namespace) : undefined));
       await client.of(kinds.namespaces).create({ metadata: { name: "x" }, spec: {} });
       for (const namespace of ["default", "orch-system", "x"])
-        assert.deepEqual(await right(namespace), { "ca.crt": "CA" });
+        assert.deepEqual(await isCorrect(namespace), { "ca.crt": "CA" });
       await maps.patch(name, "merge", { data: { "ca.crt": "forged" } }, { namespace: "x" });
-      await right("x");
+      await isCorrect("x");
       await maps.delete(name, { namespace: "x" });
-      await right("x");
+      await isCorrect("x");
     },
   ));
 
-test("a gathering role follows the roles it gathers", () =>
+test("an aggregated role follows the roles it selects", () =>
   withController(roleAggregationController, async ({ client }) => {
     const roles = client.of(kinds.clusterRoles);
     const rule = { apiGroups: ["example.com"], resources: ["things"], verbs: ["get"] };

@@ -8,4 +8,4 @@ export {
 export { type ControllerSettings, defaultSettings } from "./settings.ts";
 export { type LocalPathSettings, ensureLocalPathClass, localPathProvisioner } from "./storage/local-path.ts";
 export { servingApprovalController } from "./certificates/serving-approval.ts";
-export { type NodeIpamSettings, usualNodeMaskSizes } from "./node-ipam.ts";
+export { type NodeIpamSettings, defaultNodeMaskSizes } from "./node-ipam.ts";

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type ResourceKind, kinds } from "#client";
-import { until, gone, withController, withTimedController } from "./cluster.fixture.ts";
-import { type Emptying, conditionsFor, namespaceController } from "./namespaces.ts";
+import { until, isDeleted, withController, withTimedController } from "./cluster.fixture.ts";
+import { type CleanupResult, conditionsFor, namespaceController } from "./namespaces.ts";
 
-const clean: Emptying = { undiscovered: [], failures: [], left: new Map(), held: new Map() };
-const cases: [name: string, found: Partial<Emptying>, type: string, status: string, reason: string, message: string][] = [
-  ["nothing left is said", {}, "NamespaceContentRemaining", "False", "ContentRemoved", "All content successfully removed"],
-  ["what is left is counted", { left: new Map([["pods.", 2], ["a.apps", 1]]) }, "NamespaceContentRemaining", "True", "SomeResourcesRemain", "Some resources are remaining: a.apps has 1 resource instances, pods. has 2 resource instances"],
-  ["who holds it is named", { held: new Map([["x/y", 3]]) }, "NamespaceFinalizersRemaining", "True", "SomeFinalizersRemain", "Some content in the namespace has finalizers remaining: x/y in 3 resource instances"],
-  ["what could not be deleted is told", { failures: ["pods.: no"] }, "NamespaceDeletionContentFailure", "True", "ContentDeletionFailed", "Failed to delete all resource types, 1 remaining: pods.: no"],
-  ["groups that do not answer are told", { undiscovered: ["x/v1: no"] }, "NamespaceDeletionDiscoveryFailure", "True", "DiscoveryFailed", "Discovery failed for some groups, 1 failing: x/v1: no"],
+const clean: CleanupResult = { undiscovered: [], failures: [], remaining: new Map(), held: new Map() };
+const cases: [name: string, found: Partial<CleanupResult>, type: string, status: string, reason: string, message: string][] = [
+  ["an empty namespace is reported", {}, "NamespaceContentRemaining", "False", "ContentRemoved", "All content successfully removed"],
+  ["remaining objects are counted", { remaining: new Map([["pods.", 2], ["a.apps", 1]]) }, "NamespaceContentRemaining", "True", "SomeResourcesRemain", "Some resources are remaining: a.apps has 1 resource instances, pods. has 2 resource instances"],
+  ["remaining finalizers are named", { held: new Map([["x/y", 3]]) }, "NamespaceFinalizersRemaining", "True", "SomeFinalizersRemain", "Some content in the namespace has finalizers remaining: x/y in 3 resource instances"],
+  ["failed deletions are reported", { failures: ["pods.: no"] }, "NamespaceDeletionContentFailure", "True", "ContentDeletionFailed", "Failed to delete all resource types, 1 remaining: pods.: no"],
+  ["groups whose discovery fails are reported", { undiscovered: ["x/v1: no"] }, "NamespaceDeletionDiscoveryFailure", "True", "DiscoveryFailed", "Discovery failed for some groups, 1 failing: x/v1: no"],
 ]; // prettier-ignore
 for (const [name, found, type, status, reason, message] of cases) {
   test(name, () => {
@@ -19,10 +19,10 @@ for (const [name, found, type, status, reason, message] of cases) {
   });
 }
 
-test("conditions of others stay, and times move only with what they tell", () => {
+test("conditions of others are kept, and times change only with their conditions", () => {
   const foreign = { type: "Mine", status: "True" } as never;
   const first = conditionsFor(clean, [foreign], "then");
-  const second = conditionsFor({ ...clean, left: new Map([["pods.", 1]]) }, first, "now");
+  const second = conditionsFor({ ...clean, remaining: new Map([["pods.", 1]]) }, first, "now");
   assert.equal(first.length, 6);
   assert.deepEqual(second.filter((each) => each.lastTransitionTime === "now").map(({ type }) => type), ["NamespaceContentRemaining"]);
   assert.equal(second[0], foreign);
@@ -30,7 +30,7 @@ test("conditions of others stay, and times move only with what they tell", () =>
 
 const inX = { namespace: "x" };
 
-test("a namespace goes with everything in it", () =>
+test("a namespace is deleted with all of its content", () =>
   withController(
     (context) => namespaceController(context, 0),
     async ({ client }) => {
@@ -45,14 +45,14 @@ test("a namespace goes with everything in it", () =>
       } as never);
       await client.of(kinds.leases).create({ metadata: { name: "l", ...inX }, spec: {} });
       await client.of(kinds.namespaces).delete("x");
-      await until(() => gone(client.of(kinds.namespaces).get("x")));
+      await until(() => isDeleted(client.of(kinds.namespaces).get("x")));
       for (const kind of [kinds.configMaps, kinds.deployments, kinds.leases] as readonly ResourceKind[])
         assert.deepEqual((await client.of(kind).list({ namespace: "x" })).items, []);
       assert.equal((await client.of(kinds.namespaces).list()).items.length, 4);
     },
   ));
 
-test("what a finalizer holds is reported, and the namespace goes when it lets go", () =>
+test("objects held by a finalizer are reported, and the namespace is deleted once they are released", () =>
   withTimedController(
     (context) => namespaceController(context, 0),
     async ({ client, until }) => {
@@ -71,6 +71,6 @@ test("what a finalizer holds is reported, and the namespace goes when it lets go
         "Some content in the namespace has finalizers remaining: example.com/hold in 1 resource instances",
       );
       await maps.patch("held", "merge", { metadata: { finalizers: null } }, inX);
-      await until(() => gone(namespaces.get("x")));
+      await until(() => isDeleted(namespaces.get("x")));
     },
   ));

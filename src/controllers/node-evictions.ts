@@ -19,14 +19,14 @@ export interface NodeEvictionSettings {
 }
 
 /** A zone with fewer nodes that are not ready is never rate limited. */
-const fewestNotReady = 3;
+const minNotReadyNodes = 3;
 
 interface Zone {
   ready: number;
   notReady: number;
   /** Eviction tokens, at most one. */
-  turns: number;
-  at: number;
+  tokens: number;
+  refilledAt: number;
 }
 
 interface CountedNode {
@@ -50,25 +50,25 @@ export class NodeEvictions {
   }
 
   /** Records the current state of a node. Reports whether eviction rates changed. */
-  see(node: CountableNode): boolean {
+  observe(node: CountableNode): boolean {
     const name = node.metadata.name!;
     const labels = node.metadata.labels ?? {};
     const isReady = node.status.conditions?.find(({ type }) => type === "Ready")?.status === "True";
-    const counted = labels[this.#labels.excludeFromDisruption] === undefined;
+    const isCounted = labels[this.#labels.excludeFromDisruption] === undefined;
     const before = this.#nodes.get(name);
     const zone = this.#zoneOf(labels);
-    if (counted && before && before.zone === zone && before.isReady === isReady) return false;
+    if (isCounted && before && before.zone === zone && before.isReady === isReady) return false;
     return this.#change(() => {
       this.#remove(name);
-      if (!counted) return;
+      if (!isCounted) return;
       this.#nodes.set(name, { zone, isReady });
-      const its = this.#zones.getOrInsertComputed(zone, () => ({
+      const zoneState = this.#zones.getOrInsertComputed(zone, () => ({
         ready: 0,
         notReady: 0,
-        turns: 1,
-        at: this.#clock.now(),
+        tokens: 1,
+        refilledAt: this.#clock.now(),
       }));
-      its[isReady ? "ready" : "notReady"]++;
+      zoneState[isReady ? "ready" : "notReady"]++;
     });
   }
 
@@ -89,11 +89,11 @@ export class NodeEvictions {
     if (!zone) return 0;
     if (this.stopped) return Infinity;
     this.#refill(zone);
-    if (zone.turns >= 1) {
-      zone.turns--;
+    if (zone.tokens >= 1) {
+      zone.tokens--;
       return 0;
     }
-    return Math.ceil(((1 - zone.turns) * 1000) / this.#rateOf(zone));
+    return Math.ceil(((1 - zone.tokens) * 1000) / this.#rateOf(zone));
   }
 
   /** Returns the key of a zone: zone names are unique only within a region. */
@@ -124,8 +124,8 @@ export class NodeEvictions {
 
   #refill(zone: Zone): void {
     const now = this.#clock.now();
-    zone.turns = Math.min(1, zone.turns + ((now - zone.at) * this.#rateOf(zone)) / 1000);
-    zone.at = now;
+    zone.tokens = Math.min(1, zone.tokens + ((now - zone.refilledAt) * this.#rateOf(zone)) / 1000);
+    zone.refilledAt = now;
   }
 
   #rates(): string {
@@ -139,7 +139,7 @@ export class NodeEvictions {
     const settings = this.#settings;
     const size = ready + notReady;
     const isUnhealthy =
-      ready > 0 && notReady >= fewestNotReady && notReady / size >= settings.unhealthyZoneThreshold;
+      ready > 0 && notReady >= minNotReadyNodes && notReady / size >= settings.unhealthyZoneThreshold;
     if (!isUnhealthy) return settings.nodeEvictionRate;
     return size > settings.largeClusterSizeThreshold ? settings.secondaryNodeEvictionRate : 0;
   }

@@ -19,7 +19,7 @@ export interface NodeIpamSettings {
   readonly serviceCidrs: readonly string[];
 }
 
-export const usualNodeMaskSizes = { ipv4: 24, ipv6: 64 };
+export const defaultNodeMaskSizes = { ipv4: 24, ipv6: 64 };
 
 export function nodeIpamController(context: ControllerContext, settings: NodeIpamSettings): Controller {
   const { client, view } = context;
@@ -35,12 +35,12 @@ export function nodeIpamController(context: ControllerContext, settings: NodeIpa
   const nodes = view.follow(kinds.nodes, ({ type, object }) => {
     const podCIDRs = object.spec.podCIDRs ?? [];
     const { name, uid } = object.metadata;
-    const given = assigned.get(uid!);
-    const has = podCIDRs.length > 0;
-    if (type === "deleted" || has) assigned.delete(uid!);
-    if (type === "deleted") release(has ? podCIDRs : (given ?? []));
-    else if (has) podCIDRs.forEach((cidr, index) => pools[index]?.occupy(cidr));
-    else if (given === undefined) queue.add(name!);
+    const pending = assigned.get(uid!);
+    const isAssigned = podCIDRs.length > 0;
+    if (type === "deleted" || isAssigned) assigned.delete(uid!);
+    if (type === "deleted") release(isAssigned ? podCIDRs : (pending ?? []));
+    else if (isAssigned) podCIDRs.forEach((cidr, index) => pools[index]?.occupy(cidr));
+    else if (pending === undefined) queue.add(name!);
   });
   return { stopped: queue.stopped };
 
@@ -54,7 +54,7 @@ export function nodeIpamController(context: ControllerContext, settings: NodeIpa
         release(podCIDRs);
         const text = `Node ${name} status is now: CIDRNotAvailable`;
         events.event(node, "Normal", "CIDRNotAvailable", text);
-        throw new Error("all address ranges of nodes are taken");
+        throw new Error("no free node CIDR left");
       }
       podCIDRs.push(cidr);
     }

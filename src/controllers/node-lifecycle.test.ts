@@ -5,7 +5,7 @@ import { timeOfMillis, virtualClock } from "#base";
 import { kinds } from "#client";
 import { dialects } from "#dialect";
 import { until, withController } from "./cluster.fixture.ts";
-import { nodeLifecycleController, oldLabelsFor, silentConditions, taintsFor } from "./node-lifecycle.ts";
+import { nodeLifecycleController, betaLabelsFor, unknownConditions, taintsFor } from "./node-lifecycle.ts";
 
 const conditions = (is: Record<string, string>) =>
   Object.entries(is).map(([type, status]) => ({ type, status }));
@@ -20,28 +20,28 @@ const mine = { key: "example.com/mine", effect: "NoSchedule" };
 const taints: [name: string, node: Node, expected: string[]][] = [
   ["a ready node has no taints", node({ Ready: "True" }), []],
   [
-    "a node that is not ready keeps pods off and expels them",
+    "a node that is not ready repels and evicts pods",
     node({ Ready: "False" }),
     ["not-ready:NoSchedule", "not-ready:NoExecute"],
   ],
   [
-    "a node that is silent is unreachable",
+    "an unresponsive node is unreachable",
     node({ Ready: "Unknown" }),
     ["unreachable:NoSchedule", "unreachable:NoExecute"],
   ],
-  ["a node that has not spoken yet has no taints of its conditions", node({}), []],
+  ["a node without a status has no condition taints", node({}), []],
   [
-    "pressure keeps new pods off",
+    "pressure repels new pods",
     node({ Ready: "True", MemoryPressure: "True", DiskPressure: "False" }),
     ["memory-pressure:NoSchedule"],
   ],
   [
-    "a closed node keeps new pods off",
+    "a cordoned node repels new pods",
     node({ Ready: "True" }, { unschedulable: true }),
     ["unschedulable:NoSchedule"],
   ],
   [
-    "taints of others stay, our own go",
+    "taints of others are kept, outdated ones are removed",
     node({ Ready: "True" }, { taints: [mine, { key: "node.orch.io/not-ready", effect: "NoExecute" }] }),
     ["mine:NoSchedule"],
   ],
@@ -51,7 +51,7 @@ for (const [name, given, expected] of taints) {
   test(name, () => assert.deepEqual(taintsFor(given, dialects.orch, "now").map(({ key, effect }) => `${key.split("/")[1]}:${effect}`), expected));
 }
 
-test("a taint keeps the time since when it is there", () => {
+test("a taint keeps the time it was added", () => {
   const taint = { key: "node.orch.io/not-ready", effect: "NoExecute", timeAdded: "then" };
   assert.deepEqual(taintsFor(node({ Ready: "False" }, { taints: [taint] }), dialects.orch, "now"), [
     taint,
@@ -59,9 +59,9 @@ test("a taint keeps the time since when it is there", () => {
   ]);
 });
 
-test("a silent node's conditions become unknown, those of others stay, and what is unknown stays as it is", () => {
+test("an unresponsive node's conditions become unknown, and all others are unchanged", () => {
   const given = node({ Ready: "True", MemoryPressure: "Unknown", Mine: "True" });
-  const found = silentConditions(given, dialects.orch, "now");
+  const found = unknownConditions(given, dialects.orch, "now");
   assert.deepEqual(found.map(({ type, status, reason }) => [type, status, reason]), [
     ["Ready", "Unknown", "NodeStatusUnknown"],
     ["MemoryPressure", "Unknown", undefined],
@@ -71,7 +71,7 @@ test("a silent node's conditions become unknown, those of others stay, and what 
   ]); // prettier-ignore
 });
 
-test("a node whose lease stands still becomes unknown and is tainted; one that renews it stays ready", async () => {
+test("a node whose lease is not renewed becomes unknown and is tainted; one that renews it stays ready", async () => {
   const clock = virtualClock(Date.now());
   await withController(
     nodeLifecycleController,
@@ -130,7 +130,7 @@ test("a node whose lease stands still becomes unknown and is tainted; one that r
   );
 });
 
-test("pods are expelled from no node while none is ready, and again when one is", async () => {
+test("pods are not evicted while no node is ready, and again once one is", async () => {
   const clock = virtualClock(Date.now());
   await withController(
     nodeLifecycleController,
@@ -168,24 +168,24 @@ test("pods are expelled from no node while none is ready, and again when one is"
 
 const { os, arch, betaOs, betaArch } = dialects.orch.names.labels;
 const labelled: [name: string, labels: Record<string, string>, missing: Record<string, string>][] = [
-  ["labels under old names follow the new ones", { [os]: "linux", [arch]: "arm64" }, { [betaOs]: "linux", [betaArch]: "arm64" }],
-  ["those that agree stay", { [os]: "linux", [betaOs]: "linux" }, {}],
-  ["those that differ are set", { [os]: "linux", [betaOs]: "plan9" }, { [betaOs]: "linux" }],
-  ["where there is nothing to follow nothing is set", { [betaArch]: "arm64" }, {}],
+  ["beta labels follow the stable ones", { [os]: "linux", [arch]: "arm64" }, { [betaOs]: "linux", [betaArch]: "arm64" }],
+  ["labels with equal values are unchanged", { [os]: "linux", [betaOs]: "linux" }, {}],
+  ["labels with other values are overwritten", { [os]: "linux", [betaOs]: "plan9" }, { [betaOs]: "linux" }],
+  ["without a stable label nothing is set", { [betaArch]: "arm64" }, {}],
 ]; // prettier-ignore
 for (const [name, labels, missing] of labelled)
-  test(name, () => assert.deepEqual(oldLabelsFor(labels, dialects.orch), missing));
+  test(name, () => assert.deepEqual(betaLabelsFor(labels, dialects.orch), missing));
 
-test("nodes that come and go are told in events", () =>
+test("added and deleted nodes are recorded in events", () =>
   withController(nodeLifecycleController, async ({ client }) => {
     const nodes = client.of(kinds.nodes);
-    const told = (reason: string) =>
+    const recorded = (reason: string) =>
       until(async () => {
         const { items } = await client.of(kinds.events).list({});
         return items.find((each) => each.reason === reason && each.regarding?.name === "n1")?.note;
       });
     await nodes.create({ metadata: { name: "n1" }, spec: {} });
-    assert.equal(await told("RegisteredNode"), "Node n1 event: Registered Node n1 in Controller");
+    assert.equal(await recorded("RegisteredNode"), "Node n1 event: Registered Node n1 in Controller");
     await nodes.delete("n1");
-    assert.equal(await told("RemovingNode"), "Node n1 event: Removing Node n1 from Controller");
+    assert.equal(await recorded("RemovingNode"), "Node n1 event: Removing Node n1 from Controller");
   }));

@@ -29,11 +29,11 @@ export interface NodeMonitorSettings extends NodeEvictionSettings {
   readonly nodeStartupGraceMilliseconds: number;
 }
 
-const shortestPause = 50;
-const reported = ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure"];
+const minDelay = 50;
+const heartbeatConditions = ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure"];
 
 /** Returns the conditions of a node that stopped posting its status. */
-export function silentConditions(
+export function unknownConditions(
   { metadata, status }: Pick<Node, "metadata" | "status">,
   dialect: Dialect,
   now: string,
@@ -41,7 +41,7 @@ export function silentConditions(
   const before = status.conditions ?? [];
   const { agent } = dialect.cli;
   const known = before.map((old): Condition => {
-    if (!reported.includes(old.type) || old.status === "Unknown") return old;
+    if (!heartbeatConditions.includes(old.type) || old.status === "Unknown") return old;
     return {
       ...old,
       status: "Unknown",
@@ -50,7 +50,7 @@ export function silentConditions(
       lastTransitionTime: now,
     };
   });
-  const missing = reported
+  const missing = heartbeatConditions
     .filter((type) => !before.some((each) => each.type === type))
     .map((type): Condition => ({
       type,
@@ -73,7 +73,7 @@ export function taintsFor(
   { spec, status }: Pick<Node, "spec" | "status">,
   { names }: Dialect,
   now: string,
-  expels = true,
+  evicts = true,
 ): Taint[] {
   const {
     notReady,
@@ -94,8 +94,8 @@ export function taintsFor(
   // prettier-ignore
   for (const [type, key] of [["MemoryPressure", memoryPressure], ["DiskPressure", diskPressure], ["PIDPressure", pidPressure], ["NetworkUnavailable", networkUnavailable]] as const) if (is(type) === "True") add(key, "NoSchedule");
   if (spec.unschedulable) add(unschedulable, "NoSchedule");
-  if (expels && ready === "False") add(notReady, "NoExecute");
-  if (expels && ready === "Unknown") add(unreachable, "NoExecute");
+  if (evicts && ready === "False") add(notReady, "NoExecute");
+  if (evicts && ready === "Unknown") add(unreachable, "NoExecute");
   const ours = new Set<string>([
     notReady,
     unreachable,
@@ -121,7 +121,7 @@ export function taintsFor(
 }
 
 /** Returns the beta OS and architecture labels whose values differ from the stable labels. */
-export function oldLabelsFor(
+export function betaLabelsFor(
   labels: Readonly<Record<string, string>>,
   { names: { labels: known } }: Dialect,
 ): Record<string, string> {
@@ -137,7 +137,7 @@ export function oldLabelsFor(
 }
 
 /** The last heartbeat of a node and the local time it was observed: clocks may be skewed. */
-interface Heard {
+interface Heartbeat {
   readonly lease: string;
   readonly heartbeat: string;
   readonly at: number;
@@ -156,27 +156,27 @@ export function nodeLifecycleController(
   } = settings;
   /** Nodes for which RegisteredNode was recorded. */
   const registered = new Set<string>();
-  const heard = new Map<string, Heard>();
+  const heartbeats = new Map<string, Heartbeat>();
   const evictions = new NodeEvictions(clock, settings, dialect);
-  let lastLook = clock.now();
-  let excuse = 0;
+  let lastMonitored = clock.now();
+  let graceResetAt = 0;
   const queue = queueFor(context, "node lifecycle", async (key) => {
-    if (key === everything) return await lookAtAll();
-    if (key !== everyTaint) return await mend(key);
+    if (key === monitorKey) return await monitorNodes();
+    if (key !== allTaintsKey) return await reconcileNode(key);
     for (const { metadata } of nodes.items()) queue.add(metadata.name!);
   });
   const nodes = view.follow(kinds.nodes, ({ type, object }) => {
     const name = object.metadata.name!;
     if (type === "deleted") {
-      heard.delete(name);
+      heartbeats.delete(name);
       const text = `Node ${name} event: Removing Node ${name} from Controller`;
       if (registered.delete(name)) events.event(object, "Normal", "RemovingNode", text);
       countNodes(() => evictions.forget(name));
       return;
     }
-    hear(name, "", object);
+    recordHeartbeat(name, "", object);
     queue.add(name);
-    countNodes(() => evictions.see(object));
+    countNodes(() => evictions.observe(object));
     if (registered.has(name)) return;
     registered.add(name);
     const text = `Node ${name} event: Registered Node ${name} in Controller`;
@@ -188,11 +188,11 @@ export function nodeLifecycleController(
     kinds.leases,
     ({ type, object: { metadata, spec } }) => {
       if (type !== "deleted")
-        hear(metadata.name!, spec.renewTime ?? "", nodes.get(undefined, metadata.name!));
+        recordHeartbeat(metadata.name!, spec.renewTime ?? "", nodes.get(undefined, metadata.name!));
     },
     { namespace: dialect.data.nodeLeaseNamespace },
   );
-  queue.add(everything);
+  queue.add(monitorKey);
   return { stopped: queue.stopped };
 
   /** Requeues every node if eviction rates changed. */
@@ -202,22 +202,22 @@ export function nodeLifecycleController(
     if (evictions.stopped !== wasStopped) {
       log.info(
         evictions.stopped
-          ? "no node is ready: no pods are expelled until one is"
-          : "a node is ready: pods of others may be expelled",
+          ? "no node is ready: evictions are suspended"
+          : "a node is ready: evictions are resumed",
       );
       // Nodes that were silent together with all others may have been healthy: restart their grace period.
-      if (wasStopped) excuse = clock.now();
+      if (wasStopped) graceResetAt = clock.now();
     }
-    queue.add(everyTaint);
+    queue.add(allTaintsKey);
   }
 
   /** Records a renewed lease or a new status heartbeat. */
-  function hear(name: string, renewed: string, node: SeenNode | undefined): void {
-    const before = heard.get(name);
+  function recordHeartbeat(name: string, renewed: string, node: SeenNode | undefined): void {
+    const before = heartbeats.get(name);
     const lease = renewed || before?.lease || "";
     const heartbeat = readyOf(node)?.lastHeartbeatTime ?? "";
     if (!before || before.lease !== lease || before.heartbeat !== heartbeat)
-      heard.set(name, { lease, heartbeat, at: clock.now() });
+      heartbeats.set(name, { lease, heartbeat, at: clock.now() });
   }
 
   function readyOf(node: SeenNode | undefined): Condition | undefined {
@@ -228,23 +228,27 @@ export function nodeLifecycleController(
    * Marks overdue nodes and requeues for when the next one may be overdue, at the latest after the monitor
    * period.
    */
-  async function lookAtAll(): Promise<{ againInMilliseconds: number }> {
+  async function monitorNodes(): Promise<{ requeueAfterMilliseconds: number }> {
     const now = clock.now();
     // After a pause of this process or of the API server, restart every node's grace period.
-    if (now - lastLook > everyMilliseconds * 3) excuse = now;
-    lastLook = now;
+    if (now - lastMonitored > everyMilliseconds * 3) graceResetAt = now;
+    lastMonitored = now;
     let next = now + everyMilliseconds;
     for (const node of nodes.items()) {
-      const since = Math.max(heard.get(node.metadata.name!)?.at ?? now, excuse, view.lastFailure());
+      const since = Math.max(
+        heartbeats.get(node.metadata.name!)?.at ?? now,
+        graceResetAt,
+        view.lastFailure(),
+      );
       const due = since + (readyOf(node) ? graceMilliseconds : startupGraceMilliseconds);
-      if (due <= now) await silence(node);
+      if (due <= now) await markUnknown(node);
       else next = Math.min(next, due);
     }
-    return { againInMilliseconds: Math.max(shortestPause, next - now) };
+    return { requeueAfterMilliseconds: Math.max(minDelay, next - now) };
   }
 
-  async function silence(node: SeenNode): Promise<void> {
-    const conditions = silentConditions(node, dialect, timeOfMillis(clock.now()));
+  async function markUnknown(node: SeenNode): Promise<void> {
+    const conditions = unknownConditions(node, dialect, timeOfMillis(clock.now()));
     if (isDeepStrictEqual(conditions, node.status.conditions)) return await markPods(node);
     const { name } = node.metadata;
     if (conditionOf(node.status.conditions, "Ready")?.status === "True")
@@ -286,34 +290,34 @@ export function nodeLifecycleController(
   }
 
   /** Reconciles the taints and labels of a node that derive from its conditions and other labels. */
-  async function mend(name: string): Promise<{ againInMilliseconds: number } | void> {
+  async function reconcileNode(name: string): Promise<{ requeueAfterMilliseconds: number } | void> {
     const node = nodes.get(undefined, name);
     if (!node) return;
-    const wait = waitFor(node);
-    const taints = taintsFor(node, dialect, timeOfMillis(clock.now()), wait === 0);
+    const delay = evictionDelay(node);
+    const taints = taintsFor(node, dialect, timeOfMillis(clock.now()), delay === 0);
     if (!isDeepStrictEqual(taints, node.spec.taints ?? [])) await setTaints(node, taints);
-    const labels = oldLabelsFor(node.metadata.labels ?? {}, dialect);
+    const labels = betaLabelsFor(node.metadata.labels ?? {}, dialect);
     if (Object.keys(labels).length > 0)
       await ignoreReasons(
         ["NotFound"],
         client.of(kinds.nodes).patch(name, "strategic", { metadata: { labels } }),
       );
     // While evictions are stopped, a change of rates requeues the node.
-    if (wait > 0 && wait < Infinity) return { againInMilliseconds: wait };
+    if (delay > 0 && delay < Infinity) return { requeueAfterMilliseconds: delay };
   }
 
   /**
    * Returns the milliseconds until pods of the node may be evicted; zero if they already are being evicted.
    */
-  function waitFor(node: SeenNode): number {
+  function evictionDelay(node: SeenNode): number {
     const ready = readyOf(node)?.status;
     if (ready !== "False" && ready !== "Unknown") return 0;
     if (evictions.stopped) return Infinity;
     const { notReady, unreachable } = dialect.names.taints;
-    const expels = node.spec.taints?.some(
+    const isEvicting = node.spec.taints?.some(
       ({ key, effect }) => effect === "NoExecute" && (key === notReady || key === unreachable),
     );
-    return expels ? 0 : evictions.turn(node);
+    return isEvicting ? 0 : evictions.turn(node);
   }
 
   async function setTaints({ metadata: { name, ...metadata } }: SeenNode, taints: Taint[]): Promise<void> {
@@ -329,5 +333,5 @@ export function nodeLifecycleController(
 }
 
 /** Queue keys that are invalid as node names. */
-const everything = "*";
-const everyTaint = "* taints";
+const monitorKey = "*";
+const allTaintsKey = "* taints";

@@ -3,10 +3,10 @@ import { test } from "node:test";
 import { kinds } from "#client";
 import { until, withController } from "./cluster.fixture.ts";
 import { CidrPool } from "./cidr-pool.ts";
-import { nodeIpamController, usualNodeMaskSizes } from "./node-ipam.ts";
+import { nodeIpamController, defaultNodeMaskSizes } from "./node-ipam.ts";
 import { stepFor } from "./node-ttl.ts";
 
-test("ranges are handed out in order, given back, and run out", () => {
+test("ranges are allocated in order, released, and exhausted", () => {
   const pool = new CidrPool("10.0.0.0/23", 24);
   pool.occupy("10.0.0.0/24");
   assert.equal(pool.take(), "10.0.1.0/24");
@@ -14,11 +14,11 @@ test("ranges are handed out in order, given back, and run out", () => {
   pool.release("10.0.0.0/24");
   assert.equal(pool.take(), "10.0.0.0/24");
 });
-test("ranges of IPv6 are handed out, too", () => {
+test("IPv6 ranges are allocated", () => {
   const pool = new CidrPool("fd00:1::/63", 64);
   assert.deepEqual([pool.take(), pool.take(), pool.take()], ["fd00:1::/64", "fd00:1:0:1::/64", undefined]);
 });
-test("a larger range takes all that it has addresses of, one from elsewhere none", () => {
+test("a larger range occupies all ranges it overlaps, an unrelated one occupies none", () => {
   const pool = new CidrPool("10.0.0.0/22", 24);
   pool.occupy("10.0.2.0/23");
   pool.occupy("10.0.1.128/25");
@@ -28,7 +28,7 @@ test("a larger range takes all that it has addresses of, one from elsewhere none
   pool.release("10.0.0.0/8");
   assert.equal(pool.take(), "10.0.1.0/24");
 });
-test("a range without room is refused", () => {
+test("a mask larger than the cluster range is rejected", () => {
   assert.throws(() => new CidrPool("10.0.0.0/25", 24), /has no room/);
   assert.throws(() => new CidrPool("fd00::/40", 64), /too many/);
 });
@@ -43,12 +43,12 @@ const steps: [nodes: number, from: number, to: number][] = [
 for (const [nodes, from, to] of steps)
   test(`${nodes} nodes lead from step ${from} to step ${to}`, () => assert.equal(stepFor(nodes, from), to));
 
-test("every node gets one range, however often it changes before that is seen", () =>
+test("every node gets one range, even if it changes before the assignment is observed", () =>
   withController(
     (context) =>
       nodeIpamController(context, {
         clusterCidrs: ["10.0.0.0/23"],
-        nodeMaskSizes: usualNodeMaskSizes,
+        nodeMaskSizes: defaultNodeMaskSizes,
         serviceCidrs: [],
       }),
     async ({ client }) => {
@@ -67,12 +67,12 @@ test("every node gets one range, however often it changes before that is seen", 
     },
   ));
 
-test("nodes get a range of each family, and none of services", () =>
+test("nodes get a range of each IP family, outside the service ranges", () =>
   withController(
     (context) =>
       nodeIpamController(context, {
         clusterCidrs: ["fd00::/60", "10.0.0.0/16"],
-        nodeMaskSizes: usualNodeMaskSizes,
+        nodeMaskSizes: defaultNodeMaskSizes,
         serviceCidrs: ["10.0.0.0/24"],
       }),
     async ({ client }) => {

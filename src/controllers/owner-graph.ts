@@ -60,30 +60,30 @@ export function ownerGraph(): OwnerGraph {
 }
 
 /** The state of an owner with respect to one of its dependents. */
-export type Standing = "there" | "gone" | "waits for its dependents";
+export type OwnerState = "present" | "absent" | "deleting dependents";
 
-export type Verdict =
-  | { readonly do: "nothing" }
+export type Decision =
+  | { readonly action: "nothing" }
   /** Some owners are present; references to the others are removed. */
-  | { readonly do: "disown"; readonly uids: readonly string[] }
-  | { readonly do: "delete"; readonly propagation: "Foreground" | "Background" | "Orphan" };
+  | { readonly action: "disown"; readonly uids: readonly string[] }
+  | { readonly action: "delete"; readonly propagation: "Foreground" | "Background" | "Orphan" };
 
 /** Returns what to do with an object, given the states of its owners. */
 export function decide(
   node: GraphNode,
-  standing: (owner: OwnerReference) => Standing,
+  stateOf: (owner: OwnerReference) => OwnerState,
   hasDependents: boolean,
-): Verdict {
-  if (node.deleting || node.owners.length === 0) return { do: "nothing" };
-  const stands = node.owners.map((owner) => ({ owner, is: standing(owner) }));
-  const rest = stands.filter(({ is }) => is !== "there").map(({ owner }) => owner.uid);
-  if (rest.length < stands.length)
-    return rest.length === 0 ? { do: "nothing" } : { do: "disown", uids: rest };
-  if (stands.some(({ is }) => is === "waits for its dependents") && hasDependents)
-    return { do: "delete", propagation: "Foreground" };
-  if (node.finalizers.includes(orphanFinalizer)) return { do: "delete", propagation: "Orphan" };
+): Decision {
+  if (node.deleting || node.owners.length === 0) return { action: "nothing" };
+  const states = node.owners.map((owner) => ({ owner, is: stateOf(owner) }));
+  const others = states.filter(({ is }) => is !== "present").map(({ owner }) => owner.uid);
+  if (others.length < states.length)
+    return others.length === 0 ? { action: "nothing" } : { action: "disown", uids: others };
+  if (states.some(({ is }) => is === "deleting dependents") && hasDependents)
+    return { action: "delete", propagation: "Foreground" };
+  if (node.finalizers.includes(orphanFinalizer)) return { action: "delete", propagation: "Orphan" };
   return {
-    do: "delete",
+    action: "delete",
     propagation: node.finalizers.includes(foregroundFinalizer) ? "Foreground" : "Background",
   };
 }

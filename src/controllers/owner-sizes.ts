@@ -12,7 +12,7 @@ export interface OwnerSizes {
   readonly unmanaged: readonly string[];
 }
 
-interface Sized {
+interface OwnerSize {
   readonly uid: string;
   readonly size: number;
 }
@@ -31,17 +31,17 @@ interface Scale extends AnyObject {
 export function ownerSizes(
   client: ApiClient,
   view: ClusterView,
-  changed: (namespace: string) => void,
+  onChanged: (namespace: string) => void,
 ): (pods: readonly SeenPod[]) => Promise<OwnerSizes> {
-  const sized = (kind: Parameters<ClusterView["follow"]>[0]): SharedInformer<AnyObject> =>
-    view.follow(kind, ({ object }) => changed(object.metadata.namespace ?? ""));
+  const follow = (kind: Parameters<ClusterView["follow"]>[0]): SharedInformer<AnyObject> =>
+    view.follow(kind, ({ object }) => onChanged(object.metadata.namespace ?? ""));
   const owners: Readonly<Record<string, SharedInformer<AnyObject>>> = {
-    Deployment: sized(kinds.deployments),
-    ReplicaSet: sized(kinds.replicaSets),
-    StatefulSet: sized(kinds.statefulSets),
-    ReplicationController: sized(kinds.replicationControllers),
+    Deployment: follow(kinds.deployments),
+    ReplicaSet: follow(kinds.replicaSets),
+    StatefulSet: follow(kinds.statefulSets),
+    ReplicationController: follow(kinds.replicationControllers),
   };
-  const known = (object: AnyObject): AnyObject | undefined => {
+  const ownerOf = (object: AnyObject): AnyObject | undefined => {
     const reference = controllerOf(object);
     const found = reference && owners[reference.kind]?.get(object.metadata.namespace, reference.name);
     return found?.metadata.uid === reference?.uid ? found : undefined;
@@ -53,9 +53,9 @@ export function ownerSizes(
       const reference = controllerOf(pod);
       if (!reference) unmanaged.push(pod.metadata.name!);
       else if (!sizes.has(reference.uid)) {
-        const owner = known(pod);
+        const owner = ownerOf(pod);
         // The topmost owner's size counts.
-        const top = owner && (known(owner) ?? owner);
+        const top = owner && (ownerOf(owner) ?? owner);
         const { uid, size } = top
           ? { uid: top.metadata.uid!, size: (top as Scale).spec?.replicas ?? 1 }
           : await sizeByScale(client, pod, reference);
@@ -70,8 +70,8 @@ async function sizeByScale(
   client: ApiClient,
   { metadata }: SeenPod,
   { apiVersion, kind, name, uid }: Owner,
-): Promise<Sized> {
-  const none = new Error(`found no controllers for pod "${metadata.name}"`);
+): Promise<OwnerSize> {
+  const notFound = new Error(`found no controllers for pod "${metadata.name}"`);
   const [group] = apiVersion.includes("/") ? apiVersion.split("/") : [""];
   const root = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
   const { resources = [] } = (await client.request("GET", root)) as ServedList;
@@ -84,8 +84,8 @@ async function sizeByScale(
   try {
     scale = (await client.request("GET", path)) as Scale;
   } catch (error) {
-    throw isNotFound(error) ? none : error;
+    throw isNotFound(error) ? notFound : error;
   }
-  if (scale.metadata.uid !== uid) throw none;
+  if (scale.metadata.uid !== uid) throw notFound;
   return { uid, size: scale.spec?.replicas ?? 0 };
 }

@@ -49,11 +49,11 @@ export async function slowStart(
 ): Promise<{ readonly succeeded: number; readonly error?: Error }> {
   let succeeded = 0;
   let size = 1;
-  for (let begun = 0; begun < count; size *= 2) {
-    const first = begun;
-    begun += Math.min(size, count - begun);
+  for (let started = 0; started < count; size *= 2) {
+    const first = started;
+    started += Math.min(size, count - started);
     const results = await Promise.allSettled(
-      Array.from({ length: begun - first }, (_, index) => call(first + index)),
+      Array.from({ length: started - first }, (_, index) => call(first + index)),
     );
     const failed = results.filter((each) => each.status === "rejected");
     succeeded += results.length - failed.length;

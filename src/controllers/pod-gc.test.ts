@@ -4,7 +4,7 @@ import type { Pod } from "#api";
 import { virtualClock } from "#base";
 import { kinds } from "#client";
 import { dialects } from "#dialect";
-import { gone, until, withController } from "./cluster.fixture.ts";
+import { isDeleted, until, withController } from "./cluster.fixture.ts";
 import { decide, podGcController } from "./pod-gc.ts";
 
 type Parts = { node?: string; phase?: string; reason?: string; deleted?: boolean; created?: string };
@@ -22,17 +22,23 @@ const cases: [
   name: string,
   pods: Pod[],
   missing: Record<string, number>,
-  mostOver: number,
+  maxFinished: number,
   expected: string[],
 ][] = [
-  ["pods of present nodes stay", [pod("a", { node: "here" })], {}, 9, []],
-  ["pods of nodes that have just gone stay", [pod("a", { node: "lost" })], { lost: 60_001 }, 9, []],
-  ["pods of nodes that stay away go", [pod("a", { node: "lost" })], { lost: 60_000 }, 9, ["a orphaned"]],
-  ["pods without a node wait for one", [pod("a")], {}, 9, []],
-  ["pods without a node that are to go, go", [pod("a", { deleted: true })], {}, 9, ["a never placed"]],
-  ["pods that are over stay", [pod("a", { node: "here", phase: "Failed" })], {}, 9, []],
+  ["pods of present nodes are kept", [pod("a", { node: "here" })], {}, 9, []],
+  ["pods of recently deleted nodes are kept", [pod("a", { node: "lost" })], { lost: 60_001 }, 9, []],
   [
-    "of too many pods that are over the oldest go",
+    "pods of nodes missing for longer are deleted",
+    [pod("a", { node: "lost" })],
+    { lost: 60_000 },
+    9,
+    ["a orphaned"],
+  ],
+  ["unscheduled pods are kept", [pod("a")], {}, 9, []],
+  ["terminating unscheduled pods are deleted", [pod("a", { deleted: true })], {}, 9, ["a unscheduled"]],
+  ["finished pods are kept", [pod("a", { node: "here", phase: "Failed" })], {}, 9, []],
+  [
+    "of too many finished pods the oldest are deleted",
     [
       pod("new", { node: "here", phase: "Succeeded", created: "2024-01-03T00:00:00Z" }),
       pod("old", { node: "here", phase: "Failed" }),
@@ -40,10 +46,10 @@ const cases: [
     ],
     {},
     1,
-    ["old over"],
+    ["old finished"],
   ],
   [
-    "but those that were evicted go first",
+    "evicted pods are deleted first",
     [
       pod("old", { node: "here", phase: "Failed" }),
       pod("b", { node: "here", phase: "Failed", reason: "Evicted", created: "2024-01-03T00:00:00Z" }),
@@ -51,23 +57,23 @@ const cases: [
     ],
     {},
     1,
-    ["a over", "b over"],
+    ["a finished", "b finished"],
   ],
 ];
-for (const [name, pods, missing, mostOver, expected] of cases) {
+for (const [name, pods, missing, maxFinished, expected] of cases) {
   test(name, () => {
     const found = decide(pods, {
       nodes: new Set(["here"]),
       missingSince: new Map(Object.entries(missing)),
       now: 100_000,
-      mostOver,
+      maxFinished,
     });
     // prettier-ignore
-    assert.deepEqual(found.map(({ pod: { metadata }, why }) => `${metadata.name} ${why}`), expected);
+    assert.deepEqual(found.map(({ pod: { metadata }, reason: why }) => `${metadata.name} ${why}`), expected);
   });
 }
 
-test("pods of a deleted node are failed and removed, after a while", async () => {
+test("pods of a deleted node are marked as failed and deleted after a while", async () => {
   const clock = virtualClock(Date.now());
   await withController(
     podGcController,
@@ -78,7 +84,7 @@ test("pods of a deleted node are failed and removed, after a while", async () =>
       for (const [name, nodeName] of [["a", "n1"], ["b", "n2"]]) await pods.create({ metadata: { name, namespace: "default" }, spec: { nodeName, containers: [{ name: "c", image: "i" }] } } as never);
       await until(async () => {
         await clock.advance(20_000);
-        return await gone(pods.get("b", { namespace: "default" }));
+        return await isDeleted(pods.get("b", { namespace: "default" }));
       });
       assert.equal((await pods.get("a", { namespace: "default" })).metadata.deletionTimestamp, undefined);
     },
@@ -86,7 +92,7 @@ test("pods of a deleted node are failed and removed, after a while", async () =>
   );
 });
 
-test("pods of a node go forty seconds after it, not at some later round", async () => {
+test("pods of a deleted node are deleted after forty seconds, not at a later round", async () => {
   const clock = virtualClock(Date.now());
   await withController(
     podGcController,
@@ -100,7 +106,7 @@ test("pods of a node go forty seconds after it, not at some later round", async 
       const removed = clock.now();
       await until(async () => {
         await clock.advance(200);
-        return await gone(pods.get("a", { namespace: "default" }));
+        return await isDeleted(pods.get("a", { namespace: "default" }));
       });
       const seconds = (clock.now() - removed) / 1000;
       assert.ok(seconds >= 40 && seconds < 50, `after ${seconds} s`);
@@ -149,9 +155,15 @@ const failed: [
   isGone: boolean,
   reasons: string[],
 ][] = [
-  ["a pod of a deleted node fails with a condition that says why", [], "n1", true, ["DeletionByPodGC"]],
-  ["one of a node out of service fails without one", [outOfService], "n1", false, []],
-  ["so does one that never got a node", [], undefined, false, []],
+  [
+    "a pod of a deleted node fails with a condition that states the reason",
+    [],
+    "n1",
+    true,
+    ["DeletionByPodGC"],
+  ],
+  ["a pod of an out-of-service node fails without a condition", [outOfService], "n1", false, []],
+  ["an unscheduled pod fails without a condition", [], undefined, false, []],
 ];
 for (const [name, taints, nodeName, isGone, reasons] of failed)
   test(name, async () => {
@@ -163,7 +175,7 @@ for (const [name, taints, nodeName, isGone, reasons] of failed)
     );
   });
 
-test("a pod that never got a node is removed at the next round, not at once", async () => {
+test("an unscheduled pod is deleted at the next round, not at once", async () => {
   const clock = virtualClock(Date.now());
   await withController(
     podGcController,

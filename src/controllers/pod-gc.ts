@@ -13,15 +13,15 @@ export interface PodGcFacts {
   /** Nodes that are not ready and tainted out-of-service: their terminating pods are force-deleted. */
   readonly outOfService?: ReadonlySet<string>;
   /** Maximum number of finished pods to keep. */
-  readonly mostOver: number;
+  readonly maxFinished: number;
 }
 
 /** A node may be recreated under its name; its pods are kept this long. */
-const patienceMilliseconds = 40_000;
+const quarantineMilliseconds = 40_000;
 const defaultThreshold = 12_500;
 const everyMilliseconds = 20_000;
 
-const isOver = ({ status }: Pod): boolean => status.phase === "Succeeded" || status.phase === "Failed";
+const isFinished = ({ status }: Pod): boolean => status.phase === "Succeeded" || status.phase === "Failed";
 const isEvicted = ({ status }: Pod): boolean => status.phase === "Failed" && status.reason === "Evicted";
 
 /**
@@ -36,25 +36,27 @@ function byEvictionThenAge(a: Pod, b: Pod): number {
 /** Returns the pods to delete, with the reason. */
 export function decide<P extends Pod>(
   pods: readonly P[],
-  { nodes, missingSince, now, outOfService, mostOver }: PodGcFacts,
-): { readonly pod: P; readonly why: "orphaned" | "never placed" | "out of service" | "over" }[] {
+  { nodes, missingSince, now, outOfService, maxFinished }: PodGcFacts,
+): { readonly pod: P; readonly reason: "orphaned" | "unscheduled" | "out of service" | "finished" }[] {
   const orphaned = pods.filter(
     ({ spec }) =>
       spec.nodeName &&
       !nodes.has(spec.nodeName) &&
-      now - (missingSince.get(spec.nodeName) ?? now) >= patienceMilliseconds,
+      now - (missingSince.get(spec.nodeName) ?? now) >= quarantineMilliseconds,
   );
-  const unplaced = pods.filter(({ spec, metadata }) => !spec.nodeName && metadata.deletionTimestamp);
+  const unscheduled = pods.filter(({ spec, metadata }) => !spec.nodeName && metadata.deletionTimestamp);
   const stuck = pods.filter(
     ({ spec, metadata }) => metadata.deletionTimestamp && spec.nodeName && outOfService?.has(spec.nodeName),
   );
-  const going = new Set([...orphaned, ...unplaced, ...stuck]);
-  const over = pods.filter((pod) => isOver(pod) && !going.has(pod)).toSorted(byEvictionThenAge);
+  const deleting = new Set([...orphaned, ...unscheduled, ...stuck]);
+  const finished = pods.filter((pod) => isFinished(pod) && !deleting.has(pod)).toSorted(byEvictionThenAge);
   return [
-    ...orphaned.map((pod) => ({ pod, why: "orphaned" as const })),
-    ...unplaced.map((pod) => ({ pod, why: "never placed" as const })),
-    ...stuck.map((pod) => ({ pod, why: "out of service" as const })),
-    ...over.slice(0, Math.max(0, over.length - mostOver)).map((pod) => ({ pod, why: "over" as const })),
+    ...orphaned.map((pod) => ({ pod, reason: "orphaned" as const })),
+    ...unscheduled.map((pod) => ({ pod, reason: "unscheduled" as const })),
+    ...stuck.map((pod) => ({ pod, reason: "out of service" as const })),
+    ...finished
+      .slice(0, Math.max(0, finished.length - maxFinished))
+      .map((pod) => ({ pod, reason: "finished" as const })),
   ];
 }
 
@@ -70,18 +72,18 @@ export function podGcController(context: ControllerContext, threshold = defaultT
   queue.add("all");
   return { stopped: queue.stopped };
 
-  async function work(): Promise<{ againInMilliseconds: number }> {
+  async function work(): Promise<{ requeueAfterMilliseconds: number }> {
     const present = new Set([...nodes.items()].map(({ metadata }) => metadata.name!));
     const used = new Set([...seenPods.items()].flatMap(({ spec }) => (spec.nodeName ? [spec.nodeName] : [])));
     for (const name of missingSince.keys())
       if (present.has(name) || !used.has(name)) missingSince.delete(name);
     for (const name of used)
       if (!present.has(name) && !missingSince.has(name)) missingSince.set(name, clock.now());
-    for (const { pod, why } of decide([...seenPods.items()], {
+    for (const { pod, reason: why } of decide([...seenPods.items()], {
       nodes: present,
       missingSince,
       now: clock.now(),
-      mostOver: threshold > 0 ? threshold : Infinity,
+      maxFinished: threshold > 0 ? threshold : Infinity,
       ...(gates.enabled("NodeOutOfServiceVolumeDetach") && {
         outOfService: new Set(
           [...nodes.items()].filter(isOutOfService).map(({ metadata }) => metadata.name!),
@@ -90,8 +92,8 @@ export function podGcController(context: ControllerContext, threshold = defaultT
     })) {
       const node = pod.spec.nodeName;
       // The informer cache may be stale: confirm with the API server that the node is gone.
-      if (why === "orphaned" && (await isThere(node!))) continue;
-      if (gates.enabled("PodDisruptionConditions") && !isOver(pod))
+      if (why === "orphaned" && (await nodeExists(node!))) continue;
+      if (gates.enabled("PodDisruptionConditions") && !isFinished(pod))
         await fail(pod, why === "orphaned" ? [orphanedCondition()] : []);
       await ignoreReasons(
         ["NotFound", "Conflict"],
@@ -101,11 +103,11 @@ export function podGcController(context: ControllerContext, threshold = defaultT
           graceSeconds: 0,
         }),
       );
-      log.info("a pod was removed", { pod: `${pod.metadata.namespace}/${pod.metadata.name}`, why });
+      log.info("pod deleted", { pod: `${pod.metadata.namespace}/${pod.metadata.name}`, why });
     }
-    const due = [...missingSince.values()].map((since) => since + patienceMilliseconds - clock.now());
+    const due = [...missingSince.values()].map((since) => since + quarantineMilliseconds - clock.now());
     const next = Math.min(everyMilliseconds, ...due.filter((left) => left > 0));
-    return { againInMilliseconds: next };
+    return { requeueAfterMilliseconds: next };
   }
 
   function isOutOfService({ spec, status }: Node): boolean {
@@ -114,7 +116,7 @@ export function podGcController(context: ControllerContext, threshold = defaultT
     return ready?.status !== "True" && (spec.taints ?? []).some(({ key }) => key === outOfService);
   }
 
-  async function isThere(name: string): Promise<boolean> {
+  async function nodeExists(name: string): Promise<boolean> {
     try {
       await client.of(kinds.nodes).get(name);
       return true;

@@ -35,13 +35,13 @@ const pod = ({ node = "n", phase = "Running", ready = true, cost, restarts = 0, 
   }) as unknown as SeenPod;
 
 const cases: [name: string, first: Parts, second: Parts, sameNode?: [number, number]][] = [
-  ["pods without a node go first", { node: "" }, {}],
-  ["pending pods go before running ones", { phase: "Pending" }, {}],
-  ["pods that are not ready go before ready ones", { ready: false }, {}],
-  ["cheap pods go before dear ones", { cost: "-5" }, { cost: "5" }],
-  ["pods on crowded nodes go first", {}, {}, [3, 1]],
-  ["pods that restarted more go first", { restarts: 3 }, { restarts: 1 }],
-  ["young pods go before much older ones", { age: 10 }, { age: 10_000 }],
+  ["unscheduled pods are deleted first", { node: "" }, {}],
+  ["pending pods are deleted before running ones", { phase: "Pending" }, {}],
+  ["pods that are not ready are deleted before ready ones", { ready: false }, {}],
+  ["pods of lower deletion cost are deleted first", { cost: "-5" }, { cost: "5" }],
+  ["pods on crowded nodes are deleted first", {}, {}, [3, 1]],
+  ["pods with more restarts are deleted first", { restarts: 3 }, { restarts: 1 }],
+  ["young pods are deleted before much older ones", { age: 10 }, { age: 10_000 }],
 ];
 for (const [name, first, second, [a, b] = [0, 0]] of cases)
   test(name, () => {
@@ -65,9 +65,9 @@ for (const [text, expected] of [
     assert.equal(deletionCost(pod({ cost: text }), "cost"), expected));
 
 const ofJobs: [name: string, first: Parts, second: Parts][] = [
-  ["pods of a job that are not ready go first, too", { ready: false }, {}],
-  ["their cost does not count", { cost: "5", age: 10 }, { cost: "-5", age: 20 }],
-  ["the younger goes first, though their ages differ by little", { age: 59 }, { age: 60 }],
+  ["pods of a job that are not ready are deleted first", { ready: false }, {}],
+  ["deletion costs of a job's pods are ignored", { cost: "5", age: 10 }, { cost: "-5", age: 20 }],
+  ["the younger is deleted first, even if the ages differ little", { age: 59 }, { age: 60 }],
 ];
 for (const [name, first, second] of ofJobs)
   test(name, () => {
@@ -75,7 +75,7 @@ for (const [name, first, second] of ofJobs)
     assert.ok(compareByAge(pod(second), pod(first)) > 0);
   });
 
-test("costs count only where they are asked for", () => {
+test("deletion costs count only if enabled", () => {
   const [dear, cheap] = [
     { pod: pod({ cost: "5", restarts: 3 }), sameNode: 0 },
     { pod: pod({ cost: "-5" }), sameNode: 0 },
@@ -84,7 +84,7 @@ test("costs count only where they are asked for", () => {
   assert.ok(compareForDeletion(dear, cheap, { ...rules, costAnnotation: undefined }) < 0);
 });
 
-test("of pods of about the same age the uid decides, or to the second the younger goes first", () => {
+test("similar ages are decided by uid on the logarithmic scale, and exactly otherwise", () => {
   const [older, younger] = [100, 90].map((age) => ({ pod: pod({ age }), sameNode: 0 }));
   const first = (logarithmic: boolean): string =>
     compareForDeletion(older!, younger!, { ...rules, logarithmic }) < 0 ? "older" : "younger";

@@ -58,7 +58,7 @@ export const replicationController = (context: ControllerContext): Controller =>
   start(context, replicationControllers);
 
 /** Maximum number of pods created or deleted per sync. */
-const burst = 500;
+const burstReplicas = 500;
 
 function start(
   context: ControllerContext,
@@ -87,7 +87,7 @@ function start(
   }));
   return { stopped: queue.stopped };
 
-  async function sync(key: string): Promise<{ againInMilliseconds: number } | void> {
+  async function sync(key: string): Promise<{ requeueAfterMilliseconds: number } | void> {
     const [namespace, name] = splitKey(key);
     const owner = owners.get(namespace, name);
     if (!owner) return expected.forget(key);
@@ -108,7 +108,7 @@ function start(
     const wanted = owner.spec.replicas ?? 1;
     const seconds = owner.spec.minReadySeconds ?? 0;
     if (seconds > 0 && readyReplicas === wanted && availableReplicas !== wanted)
-      return { againInMilliseconds: seconds * 1000 };
+      return { requeueAfterMilliseconds: seconds * 1000 };
   }
 
   async function manage(
@@ -117,8 +117,9 @@ function start(
     mine: readonly SeenPod[],
   ): Promise<Error | undefined> {
     const surplus = mine.length - (owner.spec.replicas ?? 1);
-    if (surplus < 0) return await create(key, owner, Math.min(burst, -surplus));
-    if (surplus > 0) return await remove(key, owner, victims(owner, mine, Math.min(burst, surplus)));
+    if (surplus < 0) return await create(key, owner, Math.min(burstReplicas, -surplus));
+    if (surplus > 0)
+      return await remove(key, owner, podsToDelete(owner, mine, Math.min(burstReplicas, surplus)));
     return undefined;
   }
 
@@ -138,14 +139,14 @@ function start(
   async function remove(
     key: string,
     owner: ReplicaOwner,
-    gone: readonly SeenPod[],
+    victims: readonly SeenPod[],
   ): Promise<Error | undefined> {
     expected.expectDeletions(
       key,
-      gone.map(({ metadata }) => metadata.uid!),
+      victims.map(({ metadata }) => metadata.uid!),
     );
     const results = await Promise.allSettled(
-      gone.map(async (pod) => {
+      victims.map(async (pod) => {
         try {
           if (!(await control.delete(owner, pod))) expected.deletionObserved(key, pod.metadata.uid!);
         } catch (error) {
@@ -157,7 +158,7 @@ function start(
     return results.find((each) => each.status === "rejected")?.reason as Error | undefined;
   }
 
-  function victims(owner: ReplicaOwner, mine: readonly SeenPod[], count: number): readonly SeenPod[] {
+  function podsToDelete(owner: ReplicaOwner, mine: readonly SeenPod[], count: number): readonly SeenPod[] {
     if (count >= mine.length) return mine;
     const perNode = new Map<string, number>();
     const siblings = controllerOf(owner) ? owners.controlledBy(controllerOf(owner)!.uid) : [];

@@ -25,7 +25,7 @@ type SeenQuota = ResourceQuota & AnyObject;
 
 /** Interval at which all usage is recomputed. */
 const resyncMilliseconds = 5 * 60_000;
-const typed: readonly ResourceKind[] = Object.values(kinds).filter(
+const countableKinds: readonly ResourceKind[] = Object.values(kinds).filter(
   (kind) => kind.namespaced && !("below" in kind),
 );
 
@@ -38,7 +38,7 @@ const largerOf = (amounts: QuotaAmounts, others: QuotaAmounts): QuotaAmounts =>
   );
 
 /** Reports whether an update may free quota: a finished pod, or a changed service or claim spec. */
-function mayUseLess(old: AnyObject, now: AnyObject): boolean {
+function mayFree(old: AnyObject, now: AnyObject): boolean {
   if (now.kind === "Pod") return isFinished(now as SeenPod) && !isFinished(old as SeenPod);
   if (now.kind === "Service" || now.kind === "PersistentVolumeClaim")
     return !isDeepStrictEqual((old as { spec?: unknown }).spec, (now as { spec?: unknown }).spec);
@@ -52,36 +52,36 @@ export function resourceQuotaController(context: ControllerContext): Controller 
   /**
    * Quotas whose usage may decrease, because something was freed or the last full recount is too long ago.
    */
-  const mayLower = new Map<string, { lastAt: number; wanted: boolean }>();
+  const recounts = new Map<string, { lastAt: number; wanted: boolean }>();
   const quotas = view.follow(kinds.resourceQuotas, (event) => {
     const key = keyOf(event.object);
-    if (event.type === "deleted") mayLower.delete(key);
+    if (event.type === "deleted") recounts.delete(key);
     else if (event.type === "added" || !isDeepStrictEqual(event.old.spec, event.object.spec))
       recountQuota(key, true);
   });
   const recountQuota = (key: string, isFreed: boolean): void => {
-    if (isFreed) mayLower.set(key, { lastAt: 0, wanted: true });
+    if (isFreed) recounts.set(key, { lastAt: 0, wanted: true });
     queue.add(key);
   };
   const onChange = (event: InformerEvent<AnyObject>): void => {
     const isFreed =
-      event.type === "deleted" || (event.type === "updated" && mayUseLess(event.old, event.object));
+      event.type === "deleted" || (event.type === "updated" && mayFree(event.old, event.object));
     if (!isFreed && event.type !== "added") return;
     for (const quota of quotas.inNamespace(event.object.metadata.namespace ?? ""))
       recountQuota(keyOf(quota), isFreed);
   };
   /** Kinds that some quota counts; they are followed from then on. */
-  const counted = new Set<ResourceKind>();
+  const followedKinds = new Set<ResourceKind>();
   return { stopped: queue.stopped };
 
-  async function sync(key: string): Promise<{ againInMilliseconds: number } | void> {
+  async function sync(key: string): Promise<{ requeueAfterMilliseconds: number } | void> {
     const [namespace, name] = splitKey(key);
     const quota = quotas.get(namespace, name);
     if (!quota) return;
     const hard = quota.spec.hard ?? {};
-    const lower = mayLower.get(key);
-    const isLowering = !lower || lower.wanted || clock.now() - lower.lastAt >= resyncMilliseconds;
-    mayLower.set(key, { lastAt: clock.now(), wanted: false });
+    const recount = recounts.get(key);
+    const isLowering = !recount || recount.wanted || clock.now() - recount.lastAt >= resyncMilliseconds;
+    recounts.set(key, { lastAt: clock.now(), wanted: false });
     try {
       const counted = await usageOf(quota, Object.keys(hard));
       // Admission raises usage before the new object is observed here; do not revert that.
@@ -90,10 +90,10 @@ export function resourceQuotaController(context: ControllerContext): Controller 
       if (!isDeepStrictEqual(withoutUndefined(quota.status), withoutUndefined(status)))
         await ignoreReasons(["NotFound"], resource.update({ ...quota, status }, { subresource: "status" }));
     } catch (error) {
-      if (isLowering) mayLower.set(key, { lastAt: 0, wanted: true });
+      if (isLowering) recounts.set(key, { lastAt: 0, wanted: true });
       throw error;
     }
-    return { againInMilliseconds: resyncMilliseconds };
+    return { requeueAfterMilliseconds: resyncMilliseconds };
   }
 
   async function usageOf(quota: SeenQuota, names: readonly string[]): Promise<QuotaAmounts> {
@@ -103,29 +103,29 @@ export function resourceQuotaController(context: ControllerContext): Controller 
       ...(quota.spec.scopeSelector?.matchExpressions ?? []),
     ];
     let total: QuotaAmounts = quotaMath.amountsOf(Object.fromEntries(names.map((name) => [name, "0"])));
-    const done = new Set<string>();
-    for (const kind of typed) {
+    const evaluated = new Set<string>();
+    for (const kind of countableKinds) {
       const group = groupName(dialect, kind.schema.kind);
       const evaluator = quotaEvaluator({ group, resource: kind.plural }, dialect, () => clock.now());
-      const own = names.filter((each) => evaluator.counts(each));
-      if (own.every((each) => done.has(each))) continue;
+      const counted = names.filter((each) => evaluator.counts(each));
+      if (counted.every((each) => evaluated.has(each))) continue;
       const objects = await objectsOf(kind, namespace!);
-      for (const each of own) done.add(each);
+      for (const each of counted) evaluated.add(each);
       for (const object of objects) {
         if (!scopes.every((scope) => evaluator.inScope?.(scope, object) ?? false)) continue;
         total = quotaMath.sumOf(
           total,
-          quotaMath.only(evaluator.usage(object), (each) => own.includes(each)),
+          quotaMath.only(evaluator.usage(object), (each) => counted.includes(each)),
         );
       }
     }
-    const rest = names.filter((each) => each.startsWith("count/") && !done.has(each));
-    return rest.length === 0 ? total : quotaMath.sumOf(total, await countOthers(namespace!, rest));
+    const remaining = names.filter((each) => each.startsWith("count/") && !evaluated.has(each));
+    return remaining.length === 0 ? total : quotaMath.sumOf(total, await countOthers(namespace!, remaining));
   }
 
   async function objectsOf(kind: ResourceKind, namespace: string): Promise<readonly AnyObject[]> {
-    const informer = view.follow(kind, counted.has(kind) ? undefined : onChange);
-    counted.add(kind);
+    const informer = view.follow(kind, followedKinds.has(kind) ? undefined : onChange);
+    followedKinds.add(kind);
     await informer.synced;
     return informer.inNamespace(namespace);
   }

@@ -4,7 +4,7 @@ import { kinds } from "#client";
 import { until, withController } from "./cluster.fixture.ts";
 import { roleAggregationController } from "./role-aggregation.ts";
 
-test("gathered rules are applied, and owned by the controller", () =>
+test("aggregated rules are applied and owned by the controller", () =>
   withController(roleAggregationController, async ({ client }) => {
     const roles = client.of(kinds.clusterRoles);
     const rules = [{ apiGroups: [""], resources: ["pods"], verbs: ["get"] }];

@@ -11,13 +11,13 @@ const fieldManager = "clusterrole-aggregation-controller";
 export function roleAggregationController(context: ControllerContext): Controller {
   const { client, view, dialect } = context;
   const queue = queueFor(context, "role aggregation", work);
-  const gathering = new Set<string>();
+  const aggregated = new Set<string>();
   const roles = view.follow(kinds.clusterRoles, ({ type, object }) => {
     const name = object.metadata.name!;
-    if (type === "deleted" || !object.aggregationRule) gathering.delete(name);
-    else gathering.add(name);
+    if (type === "deleted" || !object.aggregationRule) aggregated.delete(name);
+    else aggregated.add(name);
     // Any role may be selected by an aggregated role.
-    for (const each of gathering) queue.add(each);
+    for (const each of aggregated) queue.add(each);
   });
   return { stopped: queue.stopped };
 

@@ -35,14 +35,14 @@ export function rootCaController(context: ControllerContext, ca: string): Contro
   const namespaces = view.follow(kinds.namespaces, ({ type, object }) => {
     if (type !== "deleted") queue.add(object.metadata.name!);
   });
-  const held = view.follow(kinds.configMaps, ({ object }) => {
+  const published = view.follow(kinds.configMaps, ({ object }) => {
     if (object.metadata.name === name) queue.add(object.metadata.namespace!);
   });
   return { stopped: queue.stopped };
 
   async function work(namespace: string): Promise<void> {
     if (!isActive(namespaces.get(undefined, namespace))) return;
-    const present = held.get(namespace, name);
+    const present = published.get(namespace, name);
     const { annotations, data } = contentOf(dialect, ca);
     switch (decide(present, ca, dialect)) {
       case "create":

@@ -12,4 +12,4 @@ const cases: [selector: LabelSelector | undefined, text: string][] = [
   ],
 ];
 for (const [selector, text] of cases)
-  test(`a selector is told as ${text}`, () => assert.equal(selectorText(selector), text));
+  test(`a selector is formatted as ${text}`, () => assert.equal(selectorText(selector), text));

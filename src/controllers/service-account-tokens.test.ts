@@ -3,7 +3,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { test } from "node:test";
 import { signingKeyOf } from "#authn";
 import { type ApiClient, kinds } from "#client";
-import { gone, until, withController } from "./cluster.fixture.ts";
+import { isDeleted, until, withController } from "./cluster.fixture.ts";
 import { serviceAccountTokenController } from "./service-account-tokens.ts";
 
 const namespace = "default";
@@ -32,7 +32,7 @@ const secretOf = (client: ApiClient, name: string, of: { account: string; uid?: 
   } as never;
 };
 
-test("a token secret gets what is missing in it, and goes with its account", () =>
+test("a token secret gets its missing data and is deleted with its account", () =>
   withController(
     (context) => serviceAccountTokenController(context, settings),
     async ({ client }) => {
@@ -74,11 +74,11 @@ test("a token secret gets what is missing in it, and goes with its account", () 
       await filled("empty");
 
       await accounts.delete("builder", { namespace });
-      for (const name of ["empty", "wrong"]) await until(() => gone(secrets.get(name, { namespace })));
+      for (const name of ["empty", "wrong"]) await until(() => isDeleted(secrets.get(name, { namespace })));
     },
   ));
 
-test("a token secret of no account is removed", () =>
+test("a token secret without an account is deleted", () =>
   withController(
     (context) => serviceAccountTokenController(context, settings),
     async ({ client }) => {
@@ -87,6 +87,6 @@ test("a token secret of no account is removed", () =>
       await secrets.create(secretOf(client, "of-nobody", { account: "nobody" }));
       await secrets.create(secretOf(client, "of-an-earlier-one", { account: "builder", uid: "of-before" }));
       for (const name of ["of-nobody", "of-an-earlier-one"])
-        await until(() => gone(secrets.get(name, { namespace })));
+        await until(() => isDeleted(secrets.get(name, { namespace })));
     },
   ));

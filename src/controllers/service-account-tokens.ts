@@ -51,12 +51,12 @@ export function serviceAccountTokenController(
     const accountName = secret.metadata.annotations?.[serviceAccountName] ?? "";
     const wantedUid = secret.metadata.annotations?.[serviceAccountUid];
     let account: (ServiceAccount & AnyObject) | undefined = accounts.get(namespace, accountName);
-    const isRight = (each: typeof account): boolean =>
+    const isValid = (each: typeof account): boolean =>
       each !== undefined && (!wantedUid || wantedUid === each.metadata.uid);
     // The informer cache may be stale: confirm with the API server that the account is gone.
-    if (!isRight(account) && accountName !== "")
+    if (!isValid(account) && accountName !== "")
       account = await orUndefined(client.of(kinds.serviceAccounts).get(accountName, { namespace }));
-    if (!isRight(account)) return await remove(secret);
+    if (!isValid(account)) return await remove(secret);
     await fill(secret, account!);
   }
 
@@ -71,11 +71,11 @@ export function serviceAccountTokenController(
   async function fill(secret: SeenSecret, { metadata }: AnyObject): Promise<void> {
     const { name, namespace } = secret.metadata;
     const data: Record<string, string> = {};
-    const has = secret.data ?? {};
-    if (settings.rootCa !== undefined && has["ca.crt"] !== encoded(settings.rootCa))
+    const current = secret.data ?? {};
+    if (settings.rootCa !== undefined && current["ca.crt"] !== encoded(settings.rootCa))
       data["ca.crt"] = encoded(settings.rootCa);
-    if (has["namespace"] !== encoded(namespace!)) data["namespace"] = encoded(namespace!);
-    if (!has["token"]) {
+    if (current["namespace"] !== encoded(namespace!)) data["namespace"] = encoded(namespace!);
+    if (!current["token"]) {
       const account = { name: metadata.name!, uid: metadata.uid! };
       const contents = { namespace: namespace!, account, secret: name! };
       data["token"] = encoded(await issueLegacyToken({ key: settings.key, dialect }, contents));

@@ -26,8 +26,8 @@ export interface ControllerSettings extends NodeEvictionSettings {
   readonly claimBinderSyncMilliseconds: number;
   /** Number of finished pods beyond which the oldest are deleted; 0 keeps all of them. */
   readonly terminatedPodThreshold: number;
-  readonly mostEndpointsPerSlice: number;
-  readonly mostMirroredPerSubset: number;
+  readonly maxEndpointsPerSlice: number;
+  readonly maxMirroredPerSubset: number;
 }
 
 export const defaultSettings: ControllerSettings = {
@@ -41,6 +41,6 @@ export const defaultSettings: ControllerSettings = {
   unhealthyZoneThreshold: 0.55,
   claimBinderSyncMilliseconds: 15_000,
   terminatedPodThreshold: 12_500,
-  mostEndpointsPerSlice: 100,
-  mostMirroredPerSubset: 1000,
+  maxEndpointsPerSlice: 100,
+  maxMirroredPerSubset: 1000,
 };

@@ -17,7 +17,7 @@ for (const [name, list, expected] of lists)
   test(`${name} is ${expected ? "on" : "off"} with ${list.join(",")}`, () =>
     assert.equal(isEnabled(name, list), expected));
 
-test("a quota counts what is there", () =>
+test("a quota counts existing objects", () =>
   withController(resourceQuotaController, async ({ client }) => {
     const namespace = "default";
     const quotas = client.of(kinds.resourceQuotas);
@@ -37,7 +37,7 @@ test("a quota counts what is there", () =>
     assert.deepEqual(used, { configmaps: "1", pods: "1", "requests.cpu": "500m" });
   }));
 
-test("a bootstrap token signs the cluster's public information", () =>
+test("a bootstrap token signs the public cluster info", () =>
   withController(bootstrapSignerController, async ({ client }) => {
     const { publicNamespace, systemNamespace } = client.dialect.data;
     await client

@@ -9,7 +9,7 @@ import { staleDisruptionsController } from "./stale-disruptions.ts";
 const namespace = "default";
 const byAgent = `TerminationBy${dialects.orch.spelling.word("NodeAgent")}`;
 
-test("an announced disruption that did not happen within two minutes is taken back", async () => {
+test("the condition of an announced disruption is reset if the pod is not deleted within two minutes", async () => {
   const clock = virtualClock(Date.UTC(2030, 0, 1));
   const began = clock.now();
   await withController(

@@ -12,8 +12,8 @@ export function staleDisruptionsController(context: ControllerContext): Controll
   const byAgent = `TerminationBy${dialect.spelling.word("NodeAgent")}`;
   const queue = queueFor(context, "stale disruptions", sync);
   const pods = view.follow(kinds.pods, ({ type, object }) => {
-    const left = type === "deleted" ? undefined : millisecondsLeft(object);
-    if (left !== undefined) queue.addAfter(keyOf(object), left);
+    const remaining = type === "deleted" ? undefined : millisecondsLeft(object);
+    if (remaining !== undefined) queue.addAfter(keyOf(object), remaining);
   });
   return { stopped: queue.stopped };
 
@@ -28,12 +28,12 @@ export function staleDisruptionsController(context: ControllerContext): Controll
     return Math.max(0, timeOf(condition.lastTransitionTime) + staleMilliseconds - clock.now());
   }
 
-  async function sync(key: string): Promise<{ againInMilliseconds: number } | void> {
+  async function sync(key: string): Promise<{ requeueAfterMilliseconds: number } | void> {
     const pod = pods.get(...splitKey(key));
-    const left = pod && millisecondsLeft(pod);
-    if (!pod || left === undefined) return;
-    if (left > 0) return { againInMilliseconds: left };
-    const withdrawn = {
+    const remaining = pod && millisecondsLeft(pod);
+    if (!pod || remaining === undefined) return;
+    if (remaining > 0) return { requeueAfterMilliseconds: remaining };
+    const condition = {
       type: "DisruptionTarget",
       status: "False",
       reason: null,
@@ -43,7 +43,7 @@ export function staleDisruptionsController(context: ControllerContext): Controll
     await patchObject(
       client.of(kinds.pods),
       pod,
-      { status: { conditions: [withdrawn] } },
+      { status: { conditions: [condition] } },
       { subresource: "status", type: "strategic", ifUnchanged: true },
     );
   }

@@ -3,21 +3,21 @@ import { test } from "node:test";
 import type { Pod, Taint, Toleration } from "#api";
 import { virtualClock } from "#base";
 import { kinds } from "#client";
-import { gone, until, withController } from "./cluster.fixture.ts";
+import { isDeleted, until, withController } from "./cluster.fixture.ts";
 import { taintEvictionController, tolerableSeconds } from "./taint-eviction.ts";
 
 const out = (key: string, value?: string): Taint => ({ key, effect: "NoExecute", ...(value && { value }) });
 const cases: [name: string, tolerations: Toleration[], taints: Taint[], seconds: number | undefined][] = [
-  ["without taints pods stay", [], [], undefined],
-  ["a taint that only keeps new pods off lets others stay", [], [{ key: "a", effect: "NoSchedule" }], undefined],
-  ["a taint that expels does so at once", [], [out("a")], 0],
-  ["a taint that is tolerated lets pods stay", [{ key: "a", operator: "Exists" }], [out("a")], undefined],
-  ["a toleration of another value is none", [{ key: "a", value: "other" }], [out("a", "b")], 0],
-  ["a toleration for a time gives that time", [{ key: "a", operator: "Exists", tolerationSeconds: 30 }], [out("a")], 30],
-  ["of several times the shortest counts", [{ key: "a", operator: "Exists", tolerationSeconds: 30 }, { key: "b", operator: "Exists", tolerationSeconds: 5 }], [out("a"), out("b")], 5],
-  ["a taint that is not tolerated counts most", [{ key: "a", operator: "Exists", tolerationSeconds: 30 }], [out("a"), out("b")], 0],
-  ["a time below nothing is none", [{ operator: "Exists", tolerationSeconds: -1 }], [out("a")], 0],
-  ["of two tolerations that fit the first counts", [{ key: "a", operator: "Exists" }, { operator: "Exists", tolerationSeconds: 5 }], [out("a")], undefined],
+  ["without taints pods are kept", [], [], undefined],
+  ["a NoSchedule taint evicts no pods", [], [{ key: "a", effect: "NoSchedule" }], undefined],
+  ["a NoExecute taint evicts at once", [], [out("a")], 0],
+  ["a tolerated taint evicts no pods", [{ key: "a", operator: "Exists" }], [out("a")], undefined],
+  ["a toleration of another value does not match", [{ key: "a", value: "other" }], [out("a", "b")], 0],
+  ["a toleration limited in time delays the eviction", [{ key: "a", operator: "Exists", tolerationSeconds: 30 }], [out("a")], 30],
+  ["the shortest of several times counts", [{ key: "a", operator: "Exists", tolerationSeconds: 30 }, { key: "b", operator: "Exists", tolerationSeconds: 5 }], [out("a"), out("b")], 5],
+  ["an untolerated taint takes precedence", [{ key: "a", operator: "Exists", tolerationSeconds: 30 }], [out("a"), out("b")], 0],
+  ["a negative time counts as zero", [{ operator: "Exists", tolerationSeconds: -1 }], [out("a")], 0],
+  ["the first of two matching tolerations counts", [{ key: "a", operator: "Exists" }, { operator: "Exists", tolerationSeconds: 5 }], [out("a")], undefined],
 ]; // prettier-ignore
 for (const [name, tolerations, taints, seconds] of cases) {
   test(name, () =>
@@ -25,7 +25,7 @@ for (const [name, tolerations, taints, seconds] of cases) {
   );
 }
 
-test("pods leave a tainted node when their time is over, and stay when the taint goes first", async () => {
+test("pods are evicted after the tolerated time, and kept if the taint is removed before", async () => {
   const clock = virtualClock(Date.now());
   await withController(
     taintEvictionController,
@@ -64,7 +64,7 @@ test("pods leave a tainted node when their time is over, and stay when the taint
       await add("lasting", "n1", [{ key: "bad", operator: "Exists" }]);
       await add("elsewhere", "n2", []);
       await taint("n1", [out("bad")]);
-      await until(async () => await gone(pods.get("quick", { namespace })));
+      await until(async () => await isDeleted(pods.get("quick", { namespace })));
       assert.ok(await told("Marking for deletion Pod default/quick"));
       await clock.advance(59_000);
       await taint("n1", []);
@@ -73,7 +73,7 @@ test("pods leave a tainted node when their time is over, and stay when the taint
       await taint("n1", [out("bad")]);
       await until(async () => {
         await clock.advance(10_000);
-        return await gone(pods.get("slow", { namespace }));
+        return await isDeleted(pods.get("slow", { namespace }));
       });
       for (const name of ["lasting", "elsewhere"])
         assert.equal((await pods.get(name, { namespace })).metadata.deletionTimestamp, undefined);

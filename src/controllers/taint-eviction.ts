@@ -11,26 +11,26 @@ import {
   recorderFor,
 } from "#controllerkit";
 
-const expels = "NoExecute";
+const noExecute = "NoExecute";
 
 /** Returns for how many seconds the pod tolerates the taints; undefined means forever. */
 export function tolerableSeconds(
   { spec }: Pick<Pod, "spec">,
   taints: readonly Taint[] | undefined,
 ): number | undefined {
-  let least = Infinity;
+  let shortest = Infinity;
   for (const taint of taints ?? []) {
-    if (taint.effect !== expels) continue;
+    if (taint.effect !== noExecute) continue;
     const found = spec.tolerations?.find((each) => tolerates(each, taint));
     if (!found) return 0;
-    least = Math.min(least, Math.max(0, found.tolerationSeconds ?? Infinity));
+    shortest = Math.min(shortest, Math.max(0, found.tolerationSeconds ?? Infinity));
   }
-  return least === Infinity ? undefined : least;
+  return shortest === Infinity ? undefined : shortest;
 }
 
-const expelling = ({ spec }: Node): string =>
+const evictingTaints = ({ spec }: Node): string =>
   JSON.stringify(
-    (spec.taints ?? []).filter(({ effect }) => effect === expels).map(({ key, value }) => [key, value]),
+    (spec.taints ?? []).filter(({ effect }) => effect === noExecute).map(({ key, value }) => [key, value]),
   );
 const keyOf = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.name}`;
 
@@ -38,16 +38,16 @@ export function taintEvictionController(context: ControllerContext): Controller 
   const { client, clock, view, log, gates } = context;
   const events = recorderFor(context, "taint-controller");
   /** The time since when a pod is scheduled for deletion, by uid. */
-  const since = new Map<string, number>();
+  const scheduledAt = new Map<string, number>();
   const queue = queueFor(context, "taint eviction", work);
   const pods = view.follow(kinds.pods, ({ type, object }) => {
-    if (type === "deleted") since.delete(object.metadata.uid!);
+    if (type === "deleted") scheduledAt.delete(object.metadata.uid!);
     else if (object.spec.nodeName) queue.add(keyOf(object));
   });
   const nodes = view.follow(kinds.nodes, (event) => {
     if (
       event.type === "deleted" ||
-      (event.type === "updated" && expelling(event.old) === expelling(event.object))
+      (event.type === "updated" && evictingTaints(event.old) === evictingTaints(event.object))
     )
       return;
     for (const pod of pods.items())
@@ -55,7 +55,7 @@ export function taintEvictionController(context: ControllerContext): Controller 
   });
   return { stopped: queue.stopped };
 
-  async function work(key: string): Promise<{ againInMilliseconds: number } | void> {
+  async function work(key: string): Promise<{ requeueAfterMilliseconds: number } | void> {
     const [namespace = "", name = ""] = key.split("/");
     const pod = pods.get(namespace, name);
     if (!pod) return;
@@ -64,26 +64,26 @@ export function taintEvictionController(context: ControllerContext): Controller 
       ? undefined
       : tolerableSeconds(pod, nodes.get(undefined, pod.spec.nodeName ?? "")?.spec.taints);
     if (seconds === undefined) {
-      if (since.delete(uid) && !pod.metadata.deletionTimestamp)
-        tell(pod, `Cancelling deletion of Pod ${key}`);
+      if (scheduledAt.delete(uid) && !pod.metadata.deletionTimestamp)
+        recordEvent(pod, `Cancelling deletion of Pod ${key}`);
       return;
     }
-    if (!since.has(uid)) since.set(uid, clock.now());
-    const left = since.get(uid)! + seconds * 1000 - clock.now();
-    if (left > 0) return { againInMilliseconds: left };
-    tell(pod, `Marking for deletion Pod ${key}`);
-    if (gates.enabled("PodDisruptionConditions")) await mark(pod);
+    if (!scheduledAt.has(uid)) scheduledAt.set(uid, clock.now());
+    const remaining = scheduledAt.get(uid)! + seconds * 1000 - clock.now();
+    if (remaining > 0) return { requeueAfterMilliseconds: remaining };
+    recordEvent(pod, `Marking for deletion Pod ${key}`);
+    if (gates.enabled("PodDisruptionConditions")) await markDisrupted(pod);
     await ignoreReasons(["NotFound", "Conflict"], client.of(kinds.pods).delete(name, { namespace, uid }));
-    since.delete(uid);
-    log.info("a pod was removed from a tainted node", { pod: key, node: pod.spec.nodeName });
+    scheduledAt.delete(uid);
+    log.info("pod evicted from a tainted node", { pod: key, node: pod.spec.nodeName });
   }
 
-  function tell(pod: Pod & AnyObject, note: string): void {
+  function recordEvent(pod: Pod & AnyObject, note: string): void {
     events.event(pod, "Normal", "TaintManagerEviction", note);
   }
 
   /** Marks the pod as disrupted, so that its owner does not count it as failed on its own. */
-  async function mark({ metadata }: Pod): Promise<void> {
+  async function markDisrupted({ metadata }: Pod): Promise<void> {
     const condition = {
       type: "DisruptionTarget",
       status: "True",

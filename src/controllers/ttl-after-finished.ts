@@ -29,20 +29,20 @@ export function ttlAfterFinishedController(context: ControllerContext): Controll
   });
   return { stopped: queue.stopped };
 
-  async function work(key: string): Promise<{ againInMilliseconds: number } | void> {
+  async function work(key: string): Promise<{ requeueAfterMilliseconds: number } | void> {
     const [namespace, name] = splitKey(key);
-    const left = (job: Job | undefined): number | undefined => {
+    const remainingTime = (job: Job | undefined): number | undefined => {
       const expiry = job && expiryOf(job);
       return expiry === undefined ? undefined : expiry - clock.now();
     };
-    const wait = left(jobs.get(namespace, name));
-    if (wait === undefined) return;
-    if (wait > 0) return { againInMilliseconds: wait };
+    const cached = remainingTime(jobs.get(namespace, name));
+    if (cached === undefined) return;
+    if (cached > 0) return { requeueAfterMilliseconds: cached };
     // The informer cache may be stale: the TTL may have been extended.
     const fresh = await orUndefined(resource.get(name, { namespace }));
-    const rest = left(fresh);
-    if (rest === undefined) return;
-    if (rest > 0) return { againInMilliseconds: rest };
+    const remaining = remainingTime(fresh);
+    if (remaining === undefined) return;
+    if (remaining > 0) return { requeueAfterMilliseconds: remaining };
     const { uid, resourceVersion } = fresh!.metadata;
     await ignoreReasons(
       ["NotFound"],

@@ -43,7 +43,7 @@ async function withAutoscaler(
   );
 }
 
-test("a new autoscaler is looked at after one period, not at once", async () => {
+test("a new autoscaler is first synced after one period, not immediately", async () => {
   const clock = virtualClock(Date.UTC(2030, 0, 1));
   const began = clock.now();
   await withController(
@@ -66,7 +66,7 @@ test("a new autoscaler is looked at after one period, not at once", async () => 
   );
 });
 
-test("metrics that nobody serves are told, and what was known before stays", () => {
+test("metrics of an API that is not served are reported, and the previous status is kept", () => {
   const metric = { name: "hits" };
   const known = { type: "Pods", pods: { metric, current: { averageValue: "7" } } };
   return withAutoscaler(
@@ -96,7 +96,7 @@ for (const [isOn, text] of [
   ],
   [false, /first error is: ContainerResource metric type is not supported: disabled by the feature gate$/],
 ] as const)
-  test(`metrics of containers are ${isOn ? "" : "not "}asked for, with HPAContainerMetrics=${isOn}`, () => {
+  test(`container metrics are ${isOn ? "" : "not "}requested, with HPAContainerMetrics=${isOn}`, () => {
     const target = { type: "AverageValue", averageValue: "1" };
     return withAutoscaler(
       { type: "ContainerResource", containerResource: { name: "cpu", container: "c", target } },

@@ -48,7 +48,7 @@ interface MetricFailure {
   readonly text: string;
 }
 
-const switchedOff = "ContainerResource metric type is not supported: disabled by the feature gate";
+const disabledText = "ContainerResource metric type is not supported: disabled by the feature gate";
 
 /** Returns the name of a metric as it precedes the error: `cpu resource metric value`. */
 function sourceName({ type, resource, containerResource, external, object }: MetricSpec): string {
@@ -86,7 +86,7 @@ export function autoscalerController(
   const pods = view.follow(kinds.pods);
   return { stopped: queue.stopped };
 
-  async function sync(key: string): Promise<{ againInMilliseconds: number } | void> {
+  async function sync(key: string): Promise<{ requeueAfterMilliseconds: number } | void> {
     const [namespace, name] = splitKey(key);
     const autoscaler = autoscalers.get(namespace, name);
     if (!autoscaler) return;
@@ -96,7 +96,7 @@ export function autoscalerController(
     } finally {
       await writeStatus(resource, autoscaler, state.build());
     }
-    return { againInMilliseconds: settings.syncMilliseconds };
+    return { requeueAfterMilliseconds: settings.syncMilliseconds };
   }
 
   async function reconcile(key: string, autoscaler: SeenAutoscaler, state: AutoscalerStatus): Promise<void> {
@@ -250,7 +250,7 @@ export function autoscalerController(
   async function computeAll(
     autoscaler: SeenAutoscaler,
     selector: string,
-    mine: readonly SeenPod[],
+    targetPods: readonly SeenPod[],
     current: number,
   ): Promise<Computed> {
     const statuses: MetricStatus[] = [];
@@ -258,12 +258,18 @@ export function autoscalerController(
     const failures: MetricFailure[] = [];
     for (const spec of autoscaler.spec.metrics ?? []) {
       if (spec.type === "ContainerResource" && !gates.enabled("HPAContainerMetrics")) {
-        failures.push({ reason: "", message: switchedOff, text: switchedOff });
+        failures.push({ reason: "", message: disabledText, text: disabledText });
         statuses.push({ type: "" });
         continue;
       }
       try {
-        const { replicas, status, metric } = await one(autoscaler, spec, selector, mine, current);
+        const { replicas, status, metric } = await computeOne(
+          autoscaler,
+          spec,
+          selector,
+          targetPods,
+          current,
+        );
         statuses.push(status);
         if (replicas > best.replicas) best = { replicas, metric };
       } catch (error) {
@@ -276,7 +282,7 @@ export function autoscalerController(
     return { ...best, statuses, failures };
   }
 
-  async function one(
+  async function computeOne(
     autoscaler: SeenAutoscaler,
     spec: MetricSpec,
     selector: string,

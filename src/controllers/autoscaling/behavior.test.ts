@@ -16,24 +16,24 @@ const input = (more: Partial<LimitInput>): LimitInput => ({
 const history = (): ScaleHistory => ({ recommendations: [], added: [], removed: [] });
 
 const cases: [name: string, given: Partial<LimitInput>, replicas: number, reason: string][] = [
-  ["within range nothing is limited", { desired: 4 }, 4, "DesiredWithinRange"],
-  ["the maximum holds", { desired: 50, max: 4 }, 4, "TooManyReplicas"],
+  ["nothing is limited within the range", { desired: 4 }, 4, "DesiredWithinRange"],
+  ["the maximum limits the replicas", { desired: 50, max: 4 }, 4, "TooManyReplicas"],
   [
-    "the minimum holds",
+    "the minimum limits the replicas",
     { current: 3, desired: 0, min: 2, behavior: { scaleDown: { stabilizationWindowSeconds: 0 } } },
     2,
     "TooFewReplicas",
   ],
-  ["growth is limited to four pods", { current: 1, desired: 10 }, 4, "ScaleUpLimit"],
-  ["growth is limited to twice as many", { current: 3, desired: 10 }, 6, "ScaleUpLimit"],
+  ["scale-up is limited to four pods", { current: 1, desired: 10 }, 4, "ScaleUpLimit"],
+  ["scale-up is limited to twice the current replicas", { current: 3, desired: 10 }, 6, "ScaleUpLimit"],
   [
-    "with a behavior growth is limited to four more, or twice as many",
+    "with a behavior, scale-up is limited to four more or twice the replicas",
     { desired: 10, behavior: {} },
     6,
     "ScaleUpLimit",
   ],
   [
-    "a disabled direction does not move",
+    "a disabled direction does not scale",
     {
       desired: 1,
       behavior: { scaleDown: { selectPolicy: "Disabled", stabilizationWindowSeconds: 0 } },
@@ -48,19 +48,19 @@ for (const [name, given, replicas, reason] of cases)
     assert.deepEqual([limited.replicas, limited.reason], [replicas, reason]);
   });
 
-test("a recent higher recommendation holds the number up", () => {
+test("a recent higher recommendation prevents scale-down", () => {
   const past: ScaleHistory = { recommendations: [{ at: 990_000, value: 5 }], added: [], removed: [] };
   const limited = limitReplicas(input({ current: 5, desired: 1 }), past);
   assert.deepEqual([limited.replicas, limited.stabilized], [5, "down"]);
 });
 
-test("without a behavior a recent recommendation counts that is more than there are", () => {
+test("without a behavior, a recent recommendation above the current replicas is used", () => {
   const past: ScaleHistory = { recommendations: [{ at: 990_000, value: 6 }], added: [], removed: [] };
   const { replicas, reason, stabilized } = limitReplicas(input({ current: 4, desired: 4, max: 4 }), past);
   assert.deepEqual([replicas, reason, stabilized], [4, "TooManyReplicas", "down"]);
 });
 
-test("a window for growth holds the number down", () => {
+test("a scale-up window prevents scale-up", () => {
   const past: ScaleHistory = { recommendations: [{ at: 990_000, value: 2 }], added: [], removed: [] };
   const behavior = { scaleUp: { stabilizationWindowSeconds: 30 } };
   const limited = limitReplicas(input({ desired: 8, behavior }), past);
@@ -86,7 +86,7 @@ const shared = {
   settings,
 };
 
-test("utilization above the target asks for more, within the tolerance for none", () => {
+test("utilization above the target scales up, and within the tolerance does not scale", () => {
   const requests = new Map([
     ["a", 100],
     ["b", 100],
@@ -103,7 +103,7 @@ test("utilization above the target asks for more, within the tolerance for none"
   });
   assert.equal(replicasForUtilization({ ...shared, target: 50, requests, metrics: used(52) }).replicas, 2);
 });
-test("a pod without metrics counts as idle on the way up and as fully used on the way down", () => {
+test("a pod without metrics counts as idle on scale-up and as fully used on scale-down", () => {
   assert.equal(
     replicasForAverage({ ...shared, target: 100, metrics: new Map([["a", metric(300)]]) }).replicas,
     3,

@@ -59,7 +59,7 @@ export function limitReplicas(input: LimitInput, history: ScaleHistory): Limited
  */
 function limitByDefault(input: LimitInput, history: ScaleHistory): Limited {
   const { current, desired, downscaleWindowSeconds } = input;
-  const recent = remember(input, history, downscaleWindowSeconds);
+  const recent = recordRecommendation(input, history, downscaleWindowSeconds);
   const stabilized = Math.max(...recent(downscaleWindowSeconds));
   const limited = Math.min(stabilized, Math.max(2 * current, 4));
   return bound(stabilized, limited, input, stabilized === desired ? undefined : "down");
@@ -71,25 +71,25 @@ function limitByBehavior(input: LimitInput, behavior: Behavior, history: ScaleHi
   const down = { ...defaultDown, ...behavior.scaleDown } as Rules;
   const downWindow = down.stabilizationWindowSeconds ?? input.downscaleWindowSeconds;
   const upWindow = up.stabilizationWindowSeconds ?? 0;
-  const recent = remember(input, history, Math.max(downWindow, upWindow));
+  const recent = recordRecommendation(input, history, Math.max(downWindow, upWindow));
   const [upBound, downBound] = [Math.min(...recent(upWindow)), Math.max(...recent(downWindow))];
   let stabilized = current;
   if (stabilized < upBound) stabilized = upBound;
   if (stabilized > downBound) stabilized = downBound;
-  const way = desired >= current ? "up" : "down";
+  const direction = desired >= current ? "up" : "down";
   const limited = rateLimited(stabilized, { ...input, up, down }, history);
-  return bound(stabilized, limited, input, stabilized === desired ? undefined : way);
+  return bound(stabilized, limited, input, stabilized === desired ? undefined : direction);
 }
 
 /** Records the current recommendation; returns a lookup of the recommendations within a number of seconds. */
-function remember(
+function recordRecommendation(
   { desired, now }: LimitInput,
   history: ScaleHistory,
-  longestSeconds: number,
+  maxSeconds: number,
 ): (seconds: number) => number[] {
   const isWithin = (at: number, seconds: number): boolean => now - at <= seconds * 1000;
   history.recommendations = [
-    ...history.recommendations.filter(({ at }) => isWithin(at, longestSeconds)),
+    ...history.recommendations.filter(({ at }) => isWithin(at, maxSeconds)),
     { at: now, value: desired },
   ];
   return (seconds) =>

@@ -30,28 +30,28 @@ const utilization = { type: "Utilization", averageUtilization: 50 };
 const average = { type: "AverageValue", averageValue: "50Mi" };
 const cases: [name: string, resource: object, pods: SeenPod[], isServed: boolean, text: string][] = [
   [
-    "metrics that are missing for a share",
+    "missing metrics for a utilization target",
     { name: "cpu", target: utilization },
     [],
     false,
     "failed to get cpu utilization: unable to get metrics for resource cpu: nobody serves metrics",
   ],
   [
-    "metrics that are missing for an average",
+    "missing metrics for an average target",
     { name: "memory", target: average },
     [],
     false,
     "failed to get memory usage: unable to get metrics for resource memory: nobody serves metrics",
   ],
   [
-    "requests that are missing",
+    "missing requests",
     { name: "cpu", target: utilization },
     [pod({})],
     true,
     "failed to get cpu utilization: missing request for cpu in container c of Pod a",
   ],
   [
-    "pods that are missing",
+    "missing pods",
     { name: "memory", target: average },
     [],
     true,
@@ -59,7 +59,7 @@ const cases: [name: string, resource: object, pods: SeenPod[], isServed: boolean
   ],
 ];
 for (const [name, resource, pods, isServed, message] of cases)
-  test(`an autoscaler tells of ${name}`, () =>
+  test(`an autoscaler reports ${name}`, () =>
     assert.rejects(resourceMetric({ type: "Resource", resource } as MetricSpec, inputOf(pods, isServed)), {
       message,
     }));

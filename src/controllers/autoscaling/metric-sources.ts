@@ -49,9 +49,9 @@ export interface MetricResult {
   readonly metric: string;
 }
 
-async function failing<T>(reason: string, ask: () => Promise<T> | T, prefix = ""): Promise<T> {
+async function withReason<T>(reason: string, fetch: () => Promise<T> | T, prefix = ""): Promise<T> {
   try {
-    return await ask();
+    return await fetch();
   } catch (error) {
     throw new MetricError(reason, `${prefix}${(error as Error).message}`);
   }
@@ -69,7 +69,7 @@ export async function resourceMetric(spec: MetricSpec, input: MetricInput): Prom
   const { name, target } = source;
   const reason = container === undefined ? "FailedGetResourceMetric" : "FailedGetContainerResourceMetric";
   const isShare = typeof target.averageUtilization === "number";
-  const proposal = await failing(
+  const proposal = await withReason(
     reason,
     async (): Promise<Proposal> => {
       const metrics = await input.client
@@ -128,7 +128,7 @@ function requestsOf(
 
 export async function podsMetric({ pods: source }: MetricSpec, input: MetricInput): Promise<MetricResult> {
   const { metric, target } = source!;
-  const proposal = await failing(
+  const proposal = await withReason(
     "FailedGetPodsMetric",
     async () => {
       const metrics = await input.client.pods(input.namespace, input.selector, metric.name);
@@ -179,7 +179,7 @@ export async function objectMetric({ object }: MetricSpec, input: MetricInput): 
   const { describedObject, metric, target } = object!;
   const plural = `${(describedObject.kind ?? "").toLowerCase()}s`;
   const { kind, name } = describedObject;
-  const total = await failing(
+  const total = await withReason(
     "FailedGetObjectMetric",
     () => input.client.object(input.namespace, plural, name, metric.name),
     // The order of the words matches the reference.
@@ -196,7 +196,7 @@ export async function objectMetric({ object }: MetricSpec, input: MetricInput): 
 export async function externalMetric({ external }: MetricSpec, input: MetricInput): Promise<MetricResult> {
   const { metric, target } = external!;
   const selector = metric.selector ? labelSelectorText(metric.selector) : "";
-  const values = await failing(
+  const values = await withReason(
     "FailedGetExternalMetric",
     () => input.client.external(input.namespace, metric.name, selector),
     `unable to get external metric ${input.namespace}/${metric.name}/${selectorText(metric.selector)}: `,

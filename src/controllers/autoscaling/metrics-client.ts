@@ -53,7 +53,7 @@ export function metricsClient(client: ApiClient): MetricsClient {
       return await client.request("GET", url);
     } catch (error) {
       throw new Error(
-        `unable to fetch metrics from ${api} metrics API: ${whyNot(error as Error, api, `${group}.${groupSuffix}`, what)}`,
+        `unable to fetch metrics from ${api} metrics API: ${errorText(error as Error, api, `${group}.${groupSuffix}`, what)}`,
         { cause: error },
       );
     }
@@ -111,7 +111,7 @@ export function metricsClient(client: ApiClient): MetricsClient {
 }
 
 /** Returns the error text for an API that is not served, in the wording of the reference's clients. */
-function whyNot(error: Error, api: string, group: string, what: string): string {
+function errorText(error: Error, api: string, group: string, what: string): string {
   if (!(error instanceof ApiError) || error.code !== 404 || error.details?.name) return error.message;
   return api === "custom"
     ? `no custom metrics API (${group}) registered`

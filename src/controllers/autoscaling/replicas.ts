@@ -130,17 +130,17 @@ function adjusted(
   ready: ReadonlyMap<string, number>,
   { unready, missing }: Pick<Groups, "unready" | "missing">,
   tolerance: number,
-  how: { fill: (name: string) => number; ratioOf: (all: ReadonlyMap<string, number>) => number },
+  calculator: { fill: (name: string) => number; ratioOf: (all: ReadonlyMap<string, number>) => number },
 ): number {
   const isScaleUpWithUnready = unready.length > 0 && ratio > 1;
   if (!isScaleUpWithUnready && missing.length === 0)
     return Math.abs(1 - ratio) <= tolerance ? current : Math.ceil(ratio * ready.size);
   const all = new Map(ready);
-  for (const name of missing) if (ratio !== 1) all.set(name, ratio < 1 ? how.fill(name) : 0);
+  for (const name of missing) if (ratio !== 1) all.set(name, ratio < 1 ? calculator.fill(name) : 0);
   if (isScaleUpWithUnready) for (const name of unready) all.set(name, 0);
-  const next = how.ratioOf(all);
-  const hasTurned = (ratio < 1 && next > 1) || (ratio > 1 && next < 1);
-  if (Math.abs(1 - next) <= tolerance || hasTurned) return current;
+  const next = calculator.ratioOf(all);
+  const isReversed = (ratio < 1 && next > 1) || (ratio > 1 && next < 1);
+  if (Math.abs(1 - next) <= tolerance || isReversed) return current;
   const replicas = Math.ceil(next * all.size);
   return (next < 1 && replicas > current) || (next > 1 && replicas < current) ? current : replicas;
 }

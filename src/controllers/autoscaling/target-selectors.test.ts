@@ -17,8 +17,8 @@ function outcome(targets: TargetSelectors, key: string, text: string): string {
 
 const cases: [name: string, others: Record<string, string>, text: string, expected: string][] = [
   ["an autoscaler acts on the pods of its target", {}, "app=web", "a,b"],
-  ["a target without a selector is told", {}, "", "SelectorRequired InvalidSelector"],
-  ["a selector that cannot be read is told", {}, "app in (", "InvalidSelector InvalidSelector"],
+  ["a target without a selector is reported", {}, "", "SelectorRequired InvalidSelector"],
+  ["an invalid selector is reported", {}, "app in (", "InvalidSelector InvalidSelector"],
   [
     "pods of another autoscaler are left alone",
     { "default/z": "app=web" },
@@ -26,13 +26,13 @@ const cases: [name: string, others: Record<string, string>, text: string, expect
     "AmbiguousSelector AmbiguousSelector",
   ],
   [
-    "one pod in common is enough",
+    "a single shared pod is ambiguous",
     { "default/z": "tier=front" },
     "app=web",
     "AmbiguousSelector AmbiguousSelector",
   ],
   ["autoscalers of other pods do not matter", { "default/z": "app=db" }, "app=web", "a,b"],
-  ["nor do those of other namespaces", { "other/z": "app=web" }, "app=web", "a,b"],
+  ["autoscalers of other namespaces do not matter", { "other/z": "app=web" }, "app=web", "a,b"],
 ];
 for (const [name, others, text, expected] of cases)
   test(name, () => {
@@ -41,7 +41,7 @@ for (const [name, others, text, expected] of cases)
     assert.equal(outcome(targets, "default/a", text), expected);
   });
 
-test("an autoscaler that is gone no longer counts", () => {
+test("a deleted autoscaler no longer counts", () => {
   const targets = new TargetSelectors();
   targets.podsOf("default/z", "app=web", pods);
   targets.forget("default/z");

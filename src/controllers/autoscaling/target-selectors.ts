@@ -34,9 +34,9 @@ export class TargetSelectors {
       const message = "selector is required";
       return { problem: { event: "SelectorRequired", message, reason: "InvalidSelector", condition } };
     }
-    let own: Selector;
+    let targetSelector: Selector;
     try {
-      own = selector(parseLabelSelector(text), []);
+      targetSelector = selector(parseLabelSelector(text), []);
     } catch (error) {
       if (!(error instanceof SelectorError)) throw error;
       const message = `couldn't convert selector into a corresponding internal selector object: ${error.message}`;
@@ -44,8 +44,8 @@ export class TargetSelectors {
         problem: { event: "InvalidSelector", message, reason: "InvalidSelector", condition: message },
       };
     }
-    this.#selectors.set(key, own);
-    const pods = inNamespace.filter((pod) => selects(own, pod));
+    this.#selectors.set(key, targetSelector);
+    const pods = inNamespace.filter((pod) => selects(targetSelector, pod));
     const controlling = this.#controlling(splitKey(key)[0], pods);
     if (controlling.length <= 1) return { pods };
     const message = `pods by selector ${text} are controlled by multiple HPAs: [${controlling.join(" ")}]`;

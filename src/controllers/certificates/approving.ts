@@ -18,23 +18,26 @@ export function csrApprovingController(context: ControllerContext): Controller {
     const request = requests.get(undefined, name);
     if (!request || isDecided(request) || request.spec.signerName !== dialect.names.signers.agentClient)
       return;
-    const wanted = decoded(request);
+    const decodedRequest = decoded(request);
     const { usages = [], username } = request.spec;
-    if (!wanted.isSigned || nodeClientProblem(wanted, usages) !== undefined) return;
-    const subresources = [...(username === wanted.commonName ? ["selfnodeclient"] : []), "nodeclient"];
+    if (!decodedRequest.isSigned || nodeClientProblem(decodedRequest, usages) !== undefined) return;
+    const subresources = [
+      ...(username === decodedRequest.commonName ? ["selfnodeclient"] : []),
+      "nodeclient",
+    ];
     for (const subresource of subresources) {
-      if (!(await mayAsk(request, subresource))) continue;
-      const what = subresource === "nodeclient" ? "" : "self ";
+      if (!(await isAuthorized(request, subresource))) continue;
+      const prefix = subresource === "nodeclient" ? "" : "self ";
       await approve(
         request,
-        `Auto approving ${what}${dialect.cli.agent} client certificate after SubjectAccessReview.`,
+        `Auto approving ${prefix}${dialect.cli.agent} client certificate after SubjectAccessReview.`,
       );
       return;
     }
     throw new Error("recognized csr as a node client request but subject access review was not approved");
   }
 
-  async function mayAsk({ spec }: SeenRequest, subresource: string): Promise<boolean> {
+  async function isAuthorized({ spec }: SeenRequest, subresource: string): Promise<boolean> {
     const { username, groups, uid, extra } = spec;
     const review = await client.of(kinds.subjectAccessReviews).create({
       metadata: {},

@@ -44,7 +44,7 @@ const refusals: [
     "usages did not match [client auth digital signature key encipherment]",
   ],
   ["a node's client with a name", agentClient, named, clientAuth, "DNS subjectAltNames are not allowed"],
-  ["a client that is no node", agentClient, { ...node, commonName: "a" }, clientAuth, notNode],
+  ["a client that is not a node", agentClient, { ...node, commonName: "a" }, clientAuth, notNode],
   ["a client of another group", agentClient, { ...node, organizations: ["ops"] }, clientAuth, notNodes],
   ["a node's server", agentServing, named, serverAuth, undefined],
   ["a node's server without a name", agentServing, node, serverAuth, "DNS or IP subjectAltName is required"],
@@ -55,26 +55,26 @@ const refusals: [
     clientAuth,
     "usages did not match [digital signature key encipherment server auth]",
   ],
-  ["a server that is no node", agentServing, { ...named, commonName: "a" }, serverAuth, notNode],
+  ["a server that is not a node", agentServing, { ...named, commonName: "a" }, serverAuth, notNode],
   ["any client", apiClient, named, ["client auth"], undefined],
   [
-    "a client that would serve",
+    "a client with server usage",
     apiClient,
     node,
     ["server auth"],
     "invalid usage for client certificate: server auth",
   ],
   [
-    "a client that does not say so",
+    "a client without client usage",
     apiClient,
     node,
     ["digital signature"],
     "missing required usage for client certificate: client auth",
   ],
-  ["an old client", legacyUnknown, node, ["any"], undefined],
+  ["a legacy client", legacyUnknown, node, ["any"], undefined],
 ];
 for (const [name, signer, request, usages, problem] of refusals)
-  test(`signers: ${name} is ${problem === undefined ? "signed" : `refused: ${problem}`}`, () =>
+  test(`signers: ${name} is ${problem === undefined ? "signed" : `rejected: ${problem}`}`, () =>
     assert.equal(signerProblem(signer, request, usages, dialect), problem));
 
 const hour = 3_600_000;
@@ -90,13 +90,13 @@ const request = (ageHours: number, type?: string, decidedHours = 0, certificate?
   }) as unknown as SeenRequest;
 
 const ages: [name: string, request: SeenRequest, stale: boolean][] = [
-  ["a pending request of 23 hours stays", request(23), false],
-  ["a pending request of 25 hours goes", request(25), true],
-  ["a request denied long ago goes", request(3, "Denied", 2), true],
-  ["a request denied just now stays", request(30, "Denied", 0.5), false],
-  ["a failed request of two hours goes", request(3, "Failed", 2), true],
-  ["an approved request without a certificate stays", request(48, "Approved", 47), false],
-  ["a request signed two hours ago goes", request(3, "Approved", 2, "eA=="), true],
-  ["a request signed just now stays", request(3, "Approved", 0.5, "eA=="), false],
+  ["a pending request of 23 hours is kept", request(23), false],
+  ["a pending request of 25 hours is deleted", request(25), true],
+  ["a request denied two hours ago is deleted", request(3, "Denied", 2), true],
+  ["a request denied recently is kept", request(30, "Denied", 0.5), false],
+  ["a request failed two hours ago is deleted", request(3, "Failed", 2), true],
+  ["an approved request without a certificate is kept", request(48, "Approved", 47), false],
+  ["a request signed two hours ago is deleted", request(3, "Approved", 2, "eA=="), true],
+  ["a request signed recently is kept", request(3, "Approved", 0.5, "eA=="), false],
 ];
 for (const [name, seen, stale] of ages) test(name, () => assert.equal(isStale(seen, now), stale));

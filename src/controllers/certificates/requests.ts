@@ -30,7 +30,7 @@ export function nodeClientProblem(
   if (request.emails.length > 0) return "Email subjectAltNames are not allowed";
   if (request.ipAddresses.length > 0) return "IP subjectAltNames are not allowed";
   if (request.uris.length > 0) return "URI subjectAltNames are not allowed";
-  return nodeNameProblem(request) ?? nodeUsages(usages, "client auth");
+  return nodeNameProblem(request) ?? usagesProblem(usages, "client auth");
 }
 
 /** The same for a node's serving certificate. */
@@ -44,7 +44,7 @@ export function nodeServingProblem(
     return "DNS or IP subjectAltName is required";
   if (request.emails.length > 0) return "Email subjectAltNames are not allowed";
   if (request.uris.length > 0) return "URI subjectAltNames are not allowed";
-  return nodeUsages(usages, "server auth") ?? nodeNameProblem(request);
+  return usagesProblem(usages, "server auth") ?? nodeNameProblem(request);
 }
 
 const nodeNameProblem = ({ commonName }: CertificateRequest): string | undefined =>
@@ -52,13 +52,13 @@ const nodeNameProblem = ({ commonName }: CertificateRequest): string | undefined
     ? undefined
     : `subject common name does not begin with ${nodeUserPrefix}`;
 
-function nodeUsages(usages: readonly string[], purpose: string): string | undefined {
-  const isRight =
+function usagesProblem(usages: readonly string[], purpose: string): string | undefined {
+  const isAllowed =
     usages.includes(purpose) &&
     usages.includes("digital signature") &&
     isSubset(usages, [purpose, "digital signature", "key encipherment"]);
   const expected = ["digital signature", "key encipherment", purpose].toSorted();
-  return isRight ? undefined : `usages did not match [${expected.join(" ")}]`;
+  return isAllowed ? undefined : `usages did not match [${expected.join(" ")}]`;
 }
 
 const clientUsages: readonly string[] = ["client auth", "digital signature", "key encipherment"];

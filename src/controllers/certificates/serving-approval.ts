@@ -8,7 +8,7 @@ import { decoded, isDecided, nodeServingProblem } from "./requests.ts";
 
 export function servingApprovalController(context: ControllerContext): Controller {
   const { client, clock, view, dialect } = context;
-  const queue = queueFor(context, "serving_approval", sync, { longestPauseMilliseconds: 10_000 });
+  const queue = queueFor(context, "serving_approval", sync, { maxDelayMilliseconds: 10_000 });
   const requests = view.follow(kinds.certificateSigningRequests, ({ type, object }) => {
     if (type !== "deleted" && !isDecided(object)) queue.add(object.metadata.name!);
   });
@@ -19,16 +19,16 @@ export function servingApprovalController(context: ControllerContext): Controlle
     const request = requests.get(undefined, name);
     if (!request || isDecided(request) || request.spec.signerName !== dialect.names.signers.agentServing)
       return;
-    const wanted = decoded(request);
+    const decodedRequest = decoded(request);
     const { usages = [], username } = request.spec;
-    if (!wanted.isSigned || nodeServingProblem(wanted, usages) !== undefined) return;
-    if (username !== wanted.commonName) return;
-    const node = nodes.get(undefined, wanted.commonName.slice("system:node:".length));
-    const own = new Set([
+    if (!decodedRequest.isSigned || nodeServingProblem(decodedRequest, usages) !== undefined) return;
+    if (username !== decodedRequest.commonName) return;
+    const node = nodes.get(undefined, decodedRequest.commonName.slice("system:node:".length));
+    const nodeSans = new Set([
       node?.metadata.name,
       ...(node?.status?.addresses ?? []).map(({ address }) => address),
     ]);
-    if (![...wanted.dnsNames, ...wanted.ipAddresses].every((each) => own.has(each)))
+    if (![...decodedRequest.dnsNames, ...decodedRequest.ipAddresses].every((each) => nodeSans.has(each)))
       throw new Error("the node does not have all names and addresses that its certificate would have");
     const now = timeOfMillis(clock.now());
     const condition = {

@@ -12,12 +12,12 @@ export interface SigningSettings {
   /** Maximum lifetime of a certificate. */
   readonly seconds: number;
   /** Expiry of the CA certificate; no certificate outlives it. */
-  readonly authorityEnds: number;
+  readonly authorityExpiry: number;
 }
 
-const earlyMilliseconds = 5 * 60_000;
-const shortMilliseconds = 8 * 3_600_000;
-const shortestSeconds = 600;
+const backdateMilliseconds = 5 * 60_000;
+const shortLivedMilliseconds = 8 * 3_600_000;
+const minSeconds = 600;
 
 export function csrSigningController(context: ControllerContext, settings: SigningSettings): Controller {
   const { client, clock, view, dialect } = context;
@@ -39,9 +39,9 @@ export function csrSigningController(context: ControllerContext, settings: Signi
     const request = requests.get(undefined, name);
     if (!request || !isDue(request)) return;
     const { signerName, usages = [] } = request.spec;
-    const wanted = decoded(request);
-    const problem = wanted.isSigned
-      ? signerProblem(signerName, wanted, usages, dialect)
+    const decodedRequest = decoded(request);
+    const problem = decodedRequest.isSigned
+      ? signerProblem(signerName, decodedRequest, usages, dialect)
       : "the request is not signed with its key";
     if (problem !== undefined) {
       // Invalid requests to the legacy signer are ignored silently.
@@ -49,13 +49,13 @@ export function csrSigningController(context: ControllerContext, settings: Signi
       return await fail(request, problem);
     }
     const now = clock.now();
-    const life = secondsFor(request) * 1000;
+    const lifetime = secondsFor(request) * 1000;
     // Long-lived certificates are backdated as a whole; short-lived ones keep their full lifetime.
-    const ends = now + life - (life < shortMilliseconds ? 0 : earlyMilliseconds);
-    const notAfter = Math.min(settings.authorityEnds, ends);
-    const certificate = signRequest(settings.authority, wanted, {
+    const expiry = now + lifetime - (lifetime < shortLivedMilliseconds ? 0 : backdateMilliseconds);
+    const notAfter = Math.min(settings.authorityExpiry, expiry);
+    const certificate = signRequest(settings.authority, decodedRequest, {
       usages,
-      notBefore: now - earlyMilliseconds,
+      notBefore: now - backdateMilliseconds,
       notAfter,
     });
     const encoded = Buffer.from(certificate).toString("base64");
@@ -63,9 +63,9 @@ export function csrSigningController(context: ControllerContext, settings: Signi
   }
 
   function secondsFor({ spec }: SeenRequest): number {
-    const asked = spec.expirationSeconds;
-    if (typeof asked !== "number") return settings.seconds;
-    return Math.min(settings.seconds, Math.max(shortestSeconds, asked));
+    const requested = spec.expirationSeconds;
+    if (typeof requested !== "number") return settings.seconds;
+    return Math.min(settings.seconds, Math.max(minSeconds, requested));
   }
 
   async function fail(request: SeenRequest, message: string): Promise<void> {
@@ -95,9 +95,9 @@ const hour = 3_600_000;
  */
 export function isStale({ metadata, status }: SeenRequest, now: number): boolean {
   const { conditions = [], certificate } = status;
-  const isOld = (time: string | null | undefined, longest: number): boolean => {
+  const isOld = (time: string | null | undefined, maxAge: number): boolean => {
     const at = timeOf(time ?? undefined);
-    return at > 0 && now - at > longest;
+    return at > 0 && now - at > maxAge;
   };
   if (conditions.length === 0) return isOld(metadata.creationTimestamp, 24 * hour);
   return conditions.some(({ type, lastUpdateTime }) => {
@@ -123,7 +123,7 @@ export function csrCleaningController(context: ControllerContext): Controller {
   queue.addAfter("all", hour);
   return { stopped: queue.stopped };
 
-  async function sync(): Promise<{ againInMilliseconds: number }> {
+  async function sync(): Promise<{ requeueAfterMilliseconds: number }> {
     for (const request of requests.items())
       if (isStale(request, clock.now())) {
         const { name, uid } = request.metadata;
@@ -132,6 +132,6 @@ export function csrCleaningController(context: ControllerContext): Controller {
           client.of(kinds.certificateSigningRequests).delete(name!, { uid: uid! }),
         );
       }
-    return { againInMilliseconds: hour };
+    return { requeueAfterMilliseconds: hour };
   }
 }

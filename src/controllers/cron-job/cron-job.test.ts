@@ -8,14 +8,14 @@ import { cronJobController } from "./cron-job.ts";
 const namespace = "default";
 const reasons: [name: string, schedule: string, reason: string, note: RegExp][] = [
   [
-    "a time that never comes",
+    "a time that never occurs",
     "59 23 31 2 *",
     "InvalidSchedule",
     /^invalid schedule: 59 23 31 2 \* : time difference between two schedules is less than 1 second$/,
   ],
 ];
 for (const [name, schedule, reason, note] of reasons)
-  test(`a schedule is refused with an event: ${name}`, async () => {
+  test(`a schedule is rejected with an event: ${name}`, async () => {
     await withController(cronJobController, async ({ client }) => {
       const metadata = { creationTimestamp: null };
       const template = {
@@ -32,7 +32,7 @@ for (const [name, schedule, reason, note] of reasons)
     });
   });
 
-test("a new schedule begins with its next time", async () => {
+test("a changed schedule starts with its next time", async () => {
   const clock = virtualClock(Math.ceil(Date.now() / 60_000) * 60_000 + 20_000);
   await withController(
     cronJobController,

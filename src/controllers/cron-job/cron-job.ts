@@ -19,7 +19,7 @@ import { type CronSchedule, parseCron } from "./cron-schedule.ts";
 
 type SeenCronJob = CronJob & AnyObject;
 type SeenJob = Job & AnyObject;
-type Again = { readonly againInMilliseconds: number } | void;
+type Requeue = { readonly requeueAfterMilliseconds: number } | void;
 
 /** Delay after the scheduled time, to allow for clock skew. */
 const slackMilliseconds = 100;
@@ -68,8 +68,8 @@ export function cronJobController(context: ControllerContext): Controller {
   const jobClient = client.of(kinds.jobs);
   const queue = queueFor(context, "cronjob", sync);
   const cronJobs = view.follow(kinds.cronJobs, (event) => {
-    const wait = event.type === "updated" ? untilNewSchedule(event.old, event.object) : undefined;
-    if (wait !== undefined) queue.addAfter(keyOf(event.object), wait);
+    const delay = event.type === "updated" ? millisecondsToNewSchedule(event.old, event.object) : undefined;
+    if (delay !== undefined) queue.addAfter(keyOf(event.object), delay);
     else if (event.type !== "deleted") queue.add(keyOf(event.object));
   });
   const jobs = view.follow(kinds.jobs, ({ object }) => {
@@ -79,18 +79,18 @@ export function cronJobController(context: ControllerContext): Controller {
   return { stopped: queue.stopped };
 
   /** A changed schedule starts with its next time; times it would have had before are not made up for. */
-  function untilNewSchedule({ spec: old }: SeenCronJob, { spec }: SeenCronJob): number | undefined {
+  function millisecondsToNewSchedule({ spec: old }: SeenCronJob, { spec }: SeenCronJob): number | undefined {
     if (old.schedule === spec.schedule && old.timeZone === spec.timeZone) return undefined;
     const next = nextTime(spec, clock.now());
     return next === undefined ? undefined : next - clock.now() + slackMilliseconds;
   }
 
-  async function sync(key: string): Promise<Again> {
+  async function sync(key: string): Promise<Requeue> {
     const [namespace, name] = splitKey(key);
     const seen = cronJobs.get(namespace, name);
     if (!seen) return;
     const mine = jobs.controlledBy(seen.metadata.uid!);
-    const status = await followActive(seen, mine);
+    const status = await updateActive(seen, mine);
     await cleanUp(seen, mine);
     const cronJob = await writeStatus(resource, seen, status);
     if (cronJob.metadata.deletionTimestamp || cronJob.spec.suspend) return;
@@ -98,7 +98,7 @@ export function cronJobController(context: ControllerContext): Controller {
   }
 
   /** Removes finished and missing jobs from the active list. */
-  async function followActive(cronJob: SeenCronJob, mine: readonly SeenJob[]): Promise<CronJobStatus> {
+  async function updateActive(cronJob: SeenCronJob, mine: readonly SeenJob[]): Promise<CronJobStatus> {
     let active = [...(cronJob.status.active ?? [])];
     let { lastSuccessfulTime } = cronJob.status;
     const isListed = ({ metadata }: SeenJob): boolean => active.some(({ uid }) => uid === metadata.uid);
@@ -178,7 +178,7 @@ export function cronJobController(context: ControllerContext): Controller {
     }
   }
 
-  async function startDue(cronJob: SeenCronJob): Promise<Again> {
+  async function startDue(cronJob: SeenCronJob): Promise<Requeue> {
     const now = clock.now();
     const { spec, status, metadata } = cronJob;
     if (spec.schedule.includes("TZ")) {
@@ -217,25 +217,25 @@ export function cronJobController(context: ControllerContext): Controller {
     const deadlineSeconds = spec.startingDeadlineSeconds ?? undefined;
     const earliest = timeOf(status.lastScheduleTime) || timeOf(metadata.creationTimestamp);
     const { at, tooMany } = dueTime(schedule, { earliest, now, deadlineSeconds });
-    const again = (): Again => {
+    const requeueForNext = (): Requeue => {
       const next = schedule.next(now);
-      return next === undefined ? undefined : { againInMilliseconds: next - now + slackMilliseconds };
+      return next === undefined ? undefined : { requeueAfterMilliseconds: next - now + slackMilliseconds };
     };
     if (tooMany) {
       const text =
         "too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew";
       events.event(cronJob, "Warning", "TooManyMissedTimes", text);
     }
-    if (at === undefined) return again();
+    if (at === undefined) return requeueForNext();
     const name = `${metadata.name}-${Math.floor(at / 60_000)}`;
     const isStarted =
       status.active?.some((each) => each.name === name) || timeOf(status.lastScheduleTime) === at;
-    if (isStarted) return again();
+    if (isStarted) return requeueForNext();
     const active = status.active ?? [];
     if (spec.concurrencyPolicy === "Forbid" && active.length > 0) {
       const text = "Not starting job because prior execution is running and concurrency policy is Forbid";
       events.event(cronJob, "Normal", "JobAlreadyActive", text);
-      return again();
+      return requeueForNext();
     }
     let kept: readonly ObjectReference[] = active;
     if (spec.concurrencyPolicy === "Replace") {
@@ -257,7 +257,7 @@ export function cronJobController(context: ControllerContext): Controller {
       active: [...kept, reference],
       lastScheduleTime: timeOfMillis(at),
     });
-    return again();
+    return requeueForNext();
   }
 
   async function createJob(cronJob: SeenCronJob, name: string): Promise<SeenJob | undefined> {

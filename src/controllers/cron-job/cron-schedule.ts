@@ -59,8 +59,8 @@ function parseField(text: string, low: number, high: number, names: readonly str
 
 /** Parses a schedule; uses the local time zone if none is given. */
 export function parseCron(text: string, timeZone?: string): CronSchedule {
-  const zoned = /^(?:CRON_TZ|TZ)=(\S+)\s+(.*)$/.exec(text);
-  if (zoned) return parseCron(zoned[2]!, zoned[1]);
+  const withZone = /^(?:CRON_TZ|TZ)=(\S+)\s+(.*)$/.exec(text);
+  if (withZone) return parseCron(withZone[2]!, withZone[1]);
   const every = /^@every\s+(\S+)$/.exec(text.trim());
   if (every) {
     const period = Math.max(1000, Math.floor(periodOf(every[1]!) / 1000) * 1000);
@@ -93,8 +93,8 @@ export function parseCron(text: string, timeZone?: string): CronSchedule {
         else if (!hour.values.has(wall.getUTCHours())) wall.setUTCHours(wall.getUTCHours() + 1, 0);
         else if (!minute.values.has(wall.getUTCMinutes())) wall.setUTCMinutes(wall.getUTCMinutes() + 1);
         else {
-          const guess = wall.getTime() - offsetAt(wall.getTime());
-          const at = wall.getTime() - offsetAt(guess);
+          const estimate = wall.getTime() - offsetAt(wall.getTime());
+          const at = wall.getTime() - offsetAt(estimate);
           // Times skipped or repeated by a clock change are not returned twice.
           if (at > after && at + offsetAt(at) === wall.getTime()) return at;
           wall.setTime(wall.getTime() + 60_000);

@@ -37,9 +37,9 @@ import {
 } from "./nodes.ts";
 import { byAgeAndPhase, isUpdated, planUpdate, surgeOf } from "./update.ts";
 
-const burst = 250;
-const firstBackOff = 1000;
-const longestBackOff = 15 * 60_000;
+const burstReplicas = 250;
+const initialBackoff = 1000;
+const maxBackoff = 15 * 60_000;
 
 type PodsByNode = ReadonlyMap<string, readonly SeenPod[]>;
 
@@ -54,7 +54,7 @@ export function daemonSetController(context: ControllerContext): Controller {
    * Replacement backoff of failed pods, by set and node: the time of the last replacement and the current
    * delay.
    */
-  const backOffs = new Map<string, { readonly at: number; readonly milliseconds: number }>();
+  const backoffs = new Map<string, { readonly at: number; readonly milliseconds: number }>();
   const queue = queueFor(context, "daemonset", sync);
   const sets = view.follow(kinds.daemonSets, (event) => {
     if (event.type === "deleted") expected.forget(keyOf(event.object));
@@ -78,7 +78,7 @@ export function daemonSetController(context: ControllerContext): Controller {
   }));
   return { stopped: queue.stopped };
 
-  async function sync(key: string): Promise<{ againInMilliseconds: number } | void> {
+  async function sync(key: string): Promise<{ requeueAfterMilliseconds: number } | void> {
     const [namespace, name] = splitKey(key);
     const set = sets.get(namespace, name);
     if (!set) return expected.forget(key);
@@ -97,7 +97,7 @@ export function daemonSetController(context: ControllerContext): Controller {
       try {
         await manage(key, set, hash, await podsOf(set));
         if (set.spec.updateStrategy.type === "RollingUpdate" && expected.satisfied(key))
-          await roll(key, set, hash);
+          await rollingUpdate(key, set, hash);
         await cleanUp(set, old);
       } catch (error) {
         failure = error as Error;
@@ -110,7 +110,7 @@ export function daemonSetController(context: ControllerContext): Controller {
     if (failure) throw failure;
     const seconds = set.spec.minReadySeconds ?? 0;
     if (seconds > 0 && status.numberReady !== (status.numberAvailable ?? 0))
-      return { againInMilliseconds: seconds * 1000 };
+      return { requeueAfterMilliseconds: seconds * 1000 };
   }
 
   async function revisionsOf(set: SeenDaemonSet): Promise<{
@@ -165,17 +165,17 @@ export function daemonSetController(context: ControllerContext): Controller {
     const remove: SeenPod[] = [];
     for (const node of nodes.items()) {
       const { shouldRun, mayStay } = fitnessOf(node, set, dialect);
-      const there = byNode.get(node.metadata.name!);
-      if (shouldRun && !there) createOn.push(node.metadata.name!);
+      const podsOnNode = byNode.get(node.metadata.name!);
+      if (shouldRun && !podsOnNode) createOn.push(node.metadata.name!);
       else if (mayStay) {
-        const running = living(key, set, node, there ?? [], remove);
+        const running = unfinishedPods(key, set, node, podsOnNode ?? [], remove);
         if (running.length === 0 && shouldRun && surgeOf(set, 1) > 0) createOn.push(node.metadata.name!);
         remove.push(...surplusOf(set, hash, running));
-      } else remove.push(...(there ?? []).filter((pod) => !isDeleting(pod)));
+      } else remove.push(...(podsOnNode ?? []).filter((pod) => !isDeleting(pod)));
     }
-    for (const [node, there] of byNode)
+    for (const [node, podsOnNode] of byNode)
       if (!nodes.get(undefined, node))
-        remove.push(...there.filter((pod) => !pod.spec.nodeName && !isDeleting(pod)));
+        remove.push(...podsOnNode.filter((pod) => !pod.spec.nodeName && !isDeleting(pod)));
     await apply(key, set, hash, createOn, remove);
   }
 
@@ -183,27 +183,32 @@ export function daemonSetController(context: ControllerContext): Controller {
    * Returns the unfinished pods of a node. Finished pods are added to `remove`, failed ones subject to
    * backoff.
    */
-  function living(
+  function unfinishedPods(
     key: string,
     set: SeenDaemonSet,
     node: SeenNode,
-    there: readonly SeenPod[],
+    podsOnNode: readonly SeenPod[],
     remove: SeenPod[],
   ): SeenPod[] {
     const running: SeenPod[] = [];
-    for (const pod of there) {
+    for (const pod of podsOnNode) {
       if (isDeleting(pod)) continue;
-      const where = `daemon pod ${keyOf(pod)} on node ${node.metadata.name}`;
+      const description = `daemon pod ${keyOf(pod)} on node ${node.metadata.name}`;
       if (pod.status.phase === "Failed") {
-        const wait = backOff(`${set.metadata.uid}/${node.metadata.name}`);
-        if (wait > 0) {
-          queue.addAfter(key, wait);
+        const delay = remainingBackoff(`${set.metadata.uid}/${node.metadata.name}`);
+        if (delay > 0) {
+          queue.addAfter(key, delay);
           continue;
         }
-        events.event(set, "Warning", "FailedDaemonPod", `Found failed ${where}, will try to kill it`);
+        events.event(set, "Warning", "FailedDaemonPod", `Found failed ${description}, will try to kill it`);
         remove.push(pod);
       } else if (pod.status.phase === "Succeeded") {
-        events.event(set, "Normal", "SucceededDaemonPod", `Found succeeded ${where}, will try to delete it`);
+        events.event(
+          set,
+          "Normal",
+          "SucceededDaemonPod",
+          `Found succeeded ${description}, will try to delete it`,
+        );
         remove.push(pod);
       } else running.push(pod);
     }
@@ -211,15 +216,15 @@ export function daemonSetController(context: ControllerContext): Controller {
   }
 
   /** Returns the remaining backoff; 0 allows a replacement now and doubles the delay of the next one. */
-  function backOff(key: string): number {
+  function remainingBackoff(key: string): number {
     const now = clock.now();
-    const before = backOffs.get(key);
+    const before = backoffs.get(key);
     if (before && now - before.at < before.milliseconds) return before.at + before.milliseconds - now;
-    const isLongAgo = !before || now - before.at > 2 * longestBackOff;
-    const milliseconds = isLongAgo ? firstBackOff : Math.min(longestBackOff, before.milliseconds * 2);
-    backOffs.delete(key);
-    backOffs.set(key, { at: now, milliseconds });
-    if (backOffs.size > 10_000) backOffs.delete(backOffs.keys().next().value!);
+    const isLongAgo = !before || now - before.at > 2 * maxBackoff;
+    const milliseconds = isLongAgo ? initialBackoff : Math.min(maxBackoff, before.milliseconds * 2);
+    backoffs.delete(key);
+    backoffs.set(key, { at: now, milliseconds });
+    if (backoffs.size > 10_000) backoffs.delete(backoffs.keys().next().value!);
     return 0;
   }
 
@@ -237,7 +242,7 @@ export function daemonSetController(context: ControllerContext): Controller {
     return surplus;
   }
 
-  async function roll(key: string, set: SeenDaemonSet, hash: string): Promise<void> {
+  async function rollingUpdate(key: string, set: SeenDaemonSet, hash: string): Promise<void> {
     const wanted = [...nodes.items()].filter((node) => fitnessOf(node, set, dialect).shouldRun);
     const wantedNames = new Set(wanted.map(({ metadata }) => metadata.name!));
     const podsByNode = new Map(await podsOf(set));
@@ -256,8 +261,8 @@ export function daemonSetController(context: ControllerContext): Controller {
     createOn: readonly string[],
     remove: readonly SeenPod[],
   ): Promise<void> {
-    const creating = createOn.slice(0, burst);
-    const removing = remove.slice(0, burst);
+    const creating = createOn.slice(0, burstReplicas);
+    const removing = remove.slice(0, burstReplicas);
     if (creating.length + removing.length === 0) return;
     expected.expect(
       key,
@@ -307,8 +312,8 @@ export function daemonSetController(context: ControllerContext): Controller {
   ): DaemonSetStatus {
     const counts = { desired: 0, current: 0, misscheduled: 0, ready: 0, updated: 0, available: 0 };
     for (const node of nodes.items()) {
-      const there = byNode.get(node.metadata.name!)?.toSorted(byAgeAndPhase) ?? [];
-      const pod = there[0];
+      const podsOnNode = byNode.get(node.metadata.name!)?.toSorted(byAgeAndPhase) ?? [];
+      const pod = podsOnNode[0];
       if (!fitnessOf(node, set, dialect).shouldRun) {
         if (pod) counts.misscheduled++;
         continue;

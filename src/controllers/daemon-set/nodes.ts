@@ -64,11 +64,11 @@ export function templateFor(
   dialect: Dialect,
 ): PodTemplateSpec {
   const { metadata, spec } = set.spec.template;
-  const own = daemonTolerations(dialect, Boolean(spec.hostNetwork));
+  const daemon = daemonTolerations(dialect, Boolean(spec.hostNetwork));
   // A given toleration is replaced only by one that matches the same taints, regardless of its seconds.
-  const given = (spec.tolerations ?? []).filter(
+  const others = (spec.tolerations ?? []).filter(
     ({ key, effect, operator, value }) =>
-      operator !== "Exists" || value || !own.some((each) => each.key === key && each.effect === effect),
+      operator !== "Exists" || value || !daemon.some((each) => each.key === key && each.effect === effect),
   );
   const affinity: Affinity = {
     ...spec.affinity,
@@ -88,7 +88,7 @@ export function templateFor(
         [hashLabel]: hash,
       },
     },
-    spec: { ...spec, affinity, tolerations: [...given, ...own] },
+    spec: { ...spec, affinity, tolerations: [...others, ...daemon] },
   };
 }
 

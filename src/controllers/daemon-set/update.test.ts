@@ -41,30 +41,36 @@ function podOf(text: string, node: string): SeenPod {
 }
 
 const plans: [name: string, strategy: Strategy, nodes: string[], remove: string[], create: string[]][] = [
-  ["one pod goes at a time", { maxUnavailable: 1 }, ["old+", "old+", "old+"], ["n0-old"], []],
+  ["one pod is deleted at a time", { maxUnavailable: 1 }, ["old+", "old+", "old+"], ["n0-old"], []],
   [
-    "a share of the nodes is rounded up",
+    "a percentage of the nodes is rounded up",
     { maxUnavailable: "34%" },
     ["old+", "old+", "old+"],
     ["n0-old", "n1-old"],
     [],
   ],
-  ["nothing at all still means one", { maxUnavailable: 0 }, ["old+", "old+"], ["n0-old"], []],
-  ["new pods that are not ready use the limit up", { maxUnavailable: 2 }, ["new-", "new-", "old+"], [], []],
-  ["a node whose pod has just gone uses it up", { maxUnavailable: 2 }, ["new-", "", "old+"], [], []],
-  ["a pod that is ending uses it up", { maxUnavailable: 1 }, ["old~", "old+"], [], []],
+  ["maxUnavailable 0 still allows one", { maxUnavailable: 0 }, ["old+", "old+"], ["n0-old"], []],
+  ["new pods that are not ready use up the limit", { maxUnavailable: 2 }, ["new-", "new-", "old+"], [], []],
+  ["a node whose pod was just deleted uses it up", { maxUnavailable: 2 }, ["new-", "", "old+"], [], []],
+  ["a terminating pod uses it up", { maxUnavailable: 1 }, ["old~", "old+"], [], []],
   [
-    "old pods that do not work go whatever the limit",
+    "unavailable old pods are deleted regardless of the limit",
     { maxUnavailable: 1 },
     ["new-", "old-", "old+"],
     ["n1-old"],
     [],
   ],
   ["two pods on a node use it up", { maxUnavailable: 1 }, ["old+ new+", "old+"], [], []],
-  ["a second pod comes first", { maxSurge: 1 }, ["old+", "old+"], [], ["n0"]],
-  ["the old pod goes when the new one works", { maxSurge: 1 }, ["old+ new+", "old+"], ["n0-old"], ["n1"]],
-  ["a second pod that is not ready uses the surge up", { maxSurge: 1 }, ["old+ new-", "old+"], [], []],
-  ["old pods that do not work get a second one at once", { maxSurge: 1 }, ["old+ new-", "old-"], [], ["n1"]],
+  ["a second pod is created first", { maxSurge: 1 }, ["old+", "old+"], [], ["n0"]],
+  [
+    "the old pod is deleted when the new one is available",
+    { maxSurge: 1 },
+    ["old+ new+", "old+"],
+    ["n0-old"],
+    ["n1"],
+  ],
+  ["a second pod that is not ready uses up the surge", { maxSurge: 1 }, ["old+ new-", "old+"], [], []],
+  ["unavailable old pods get a second one immediately", { maxSurge: 1 }, ["old+ new-", "old-"], [], ["n1"]],
 ];
 for (const [name, strategy, nodes, remove, create] of plans)
   test(`of a daemon set's update ${name}`, () => {
@@ -83,7 +89,7 @@ for (const [name, strategy, nodes, remove, create] of plans)
     assert.deepEqual(plan.createOn, create);
   });
 
-test("a pod on a node that wants none any more goes when enough others work", () => {
+test("a pod on a node that should not run one is deleted once enough others are available", () => {
   const podsByNode = new Map(["a", "b"].map((node) => [node, [podOf("old+", node)]]));
   const facts = { set: setWith({ maxSurge: 1 }), hash: "old", podsByNode, now };
   const other = { ...facts, hash: "new", shouldRun: (node: string) => node === "a" };

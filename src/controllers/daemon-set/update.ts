@@ -62,16 +62,16 @@ export function planUpdate(facts: UpdateFacts): UpdatePlan {
 function planReplace({ set, hash, podsByNode, now }: UpdateFacts, maxUnavailable: number): UpdatePlan {
   const available = (pod: SeenPod): boolean => isAvailable(pod, set.spec.minReadySeconds ?? 0, now);
   let unavailable = 0;
-  const broken: SeenPod[] = [];
+  const unavailablePods: SeenPod[] = [];
   const candidates: SeenPod[] = [];
   for (const pods of podsByNode.values()) {
     const pair = pairOf(pods, set, hash);
     if (!pair || Boolean(pair.newPod) === Boolean(pair.oldPod)) unavailable++;
     else if (pair.newPod) unavailable += available(pair.newPod) ? 0 : 1;
-    else (available(pair.oldPod!) ? candidates : broken).push(pair.oldPod!);
+    else (available(pair.oldPod!) ? candidates : unavailablePods).push(pair.oldPod!);
   }
   const room = Math.max(0, maxUnavailable - unavailable);
-  return { remove: [...broken, ...candidates.slice(0, room)], createOn: [] };
+  return { remove: [...unavailablePods, ...candidates.slice(0, room)], createOn: [] };
 }
 
 function planSurge(
@@ -82,7 +82,7 @@ function planSurge(
     pod !== undefined && isAvailable(pod, set.spec.minReadySeconds ?? 0, now);
   const remove: SeenPod[] = [];
   const unwanted: SeenPod[] = [];
-  const brokenOn: string[] = [];
+  const unavailableOn: string[] = [];
   const candidates: string[] = [];
   let surging = 0;
   let availableCount = 0;
@@ -99,11 +99,11 @@ function planSurge(
       if (available(newPod)) remove.push(oldPod);
       else surging++;
     } else if (!shouldRun(node)) (available(oldPod) ? unwanted : remove).push(oldPod);
-    else (available(oldPod) ? candidates : brokenOn).push(node);
+    else (available(oldPod) ? candidates : unavailableOn).push(node);
   }
   const surplus = Math.max(0, availableCount - desired);
   return {
     remove: [...remove, ...unwanted.slice(0, surplus)],
-    createOn: [...brokenOn, ...candidates.slice(0, Math.max(0, maxSurge - surging))],
+    createOn: [...unavailableOn, ...candidates.slice(0, Math.max(0, maxSurge - surging))],
   };
 }

@@ -42,8 +42,8 @@ export function withCondition(status: DeploymentStatus, next: DeploymentConditio
 
 export function withoutCondition(status: DeploymentStatus, type: string): DeploymentStatus {
   const { conditions = [], ...rest } = status;
-  const left = conditions.filter((each) => each.type !== type);
-  return left.length > 0 ? { ...rest, conditions: left } : rest;
+  const remaining = conditions.filter((each) => each.type !== type);
+  return remaining.length > 0 ? { ...rest, conditions: remaining } : rest;
 }
 
 /** Computes the counts and the Available condition. */
@@ -68,10 +68,10 @@ export function countedStatus(
     ...(conditions && { conditions }),
     ...(typeof collisionCount === "number" && { collisionCount }),
   };
-  const enough = available >= replicasOf(deployment) - maxUnavailable(deployment);
+  const isAvailable = available >= replicasOf(deployment) - maxUnavailable(deployment);
   return withCondition(
     status,
-    enough
+    isAvailable
       ? condition(
           "Available",
           "True",
@@ -95,7 +95,7 @@ export const isComplete = (deployment: SeenDeployment, status: DeploymentStatus)
   (status.availableReplicas ?? 0) === replicasOf(deployment) &&
   (status.observedGeneration ?? 0) >= (deployment.metadata.generation ?? 0);
 
-function isMoving({ status: old }: Deployment, next: DeploymentStatus): boolean {
+function isProgressing({ status: old }: Deployment, next: DeploymentStatus): boolean {
   const oldPods = ({ replicas = 0, updatedReplicas = 0 }: DeploymentStatus): number =>
     replicas - updatedReplicas;
   return (
@@ -140,7 +140,7 @@ export function rolloutStatus(
           now,
         ),
       );
-    else if (isMoving(deployment, status)) {
+    else if (isProgressing(deployment, status)) {
       const next = condition("Progressing", "True", "ReplicaSetUpdated", `${subject} is progressing.`, now);
       status = withCondition(withoutCondition(status, "Progressing"), {
         ...next,

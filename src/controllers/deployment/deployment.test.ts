@@ -15,7 +15,7 @@ const draft = (image: string) => ({
   },
 });
 
-test("a deployment makes a replica set, its pods, and another set for another template", () =>
+test("a deployment creates a replica set and its pods, and another set for another template", () =>
   withController([deploymentController, replicaSetController], async ({ client }) => {
     const deployments = client.of(kinds.deployments);
     await deployments.create(draft("one") as never);
@@ -47,7 +47,7 @@ test("a deployment makes a replica set, its pods, and another set for another te
     );
   }));
 
-test("the annotation for it rolls a deployment back, and goes", () =>
+test("the rollback annotation rolls a deployment back and is removed", () =>
   withController([deploymentController, replicaSetController], async ({ client }) => {
     const deployments = client.of(kinds.deployments);
     const rollback = client.dialect.names.annotations.deprecatedRollbackTo;

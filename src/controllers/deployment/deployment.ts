@@ -52,7 +52,7 @@ export function deploymentController(context: ControllerContext): Controller {
     return owner?.metadata.uid === reference.uid ? owner : undefined;
   }
 
-  async function sync(key: string): Promise<{ againInMilliseconds: number } | void> {
+  async function sync(key: string): Promise<{ requeueAfterMilliseconds: number } | void> {
     const [namespace, name] = splitKey(key);
     const deployment = deployments.get(namespace, name);
     if (!deployment) return;

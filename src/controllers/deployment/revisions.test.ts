@@ -12,7 +12,7 @@ const setAt = (revision: string): SeenReplicaSet =>
 const cases: [name: string, revisions: string[], next: bigint][] = [
   ["the first revision is 1", [], 1n],
   ["the next one follows the highest", ["2", "10", "9"], 11n],
-  ["what is no number does not count", ["new", "4"], 5n],
+  ["a revision that is not a number is ignored", ["new", "4"], 5n],
   ["a revision beyond 2^53 is counted exactly", ["3546343826724305832"], 3546343826724305833n],
 ];
 for (const [name, revisions, next] of cases)

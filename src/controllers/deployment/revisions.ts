@@ -4,7 +4,7 @@ import { type SeenDeployment, type SeenReplicaSet, maxReplicas, replicasOf } fro
 
 type Annotations = Readonly<Record<string, string>>;
 
-const longestHistory = 2000;
+const maxHistoryLength = 2000;
 
 /** Returns the revision of a set. Revisions are 64 bits wide, since adopted sets may carry any number. */
 export const revisionOf = ({ metadata }: SeenReplicaSet, { names }: Dialect): bigint => {
@@ -14,9 +14,9 @@ export const revisionOf = ({ metadata }: SeenReplicaSet, { names }: Dialect): bi
 
 /** Returns the revision after the highest of the given sets. */
 export const revisionAfter = (sets: readonly SeenReplicaSet[], dialect: Dialect): bigint =>
-  sets.reduce((most, set) => {
+  sets.reduce((highest, set) => {
     const revision = revisionOf(set, dialect);
-    return revision > most ? revision : most;
+    return revision > highest ? revision : highest;
   }, 0n) + 1n;
 
 export const annotatedNumber = ({ metadata }: SeenReplicaSet, annotation: string): number | undefined => {
@@ -58,7 +58,7 @@ export function newSetAnnotations(
   after[deploymentRevision] = String(revision);
   if (old !== undefined) {
     const history = [...(before[deploymentRevisionHistory] || "").split(",").filter(Boolean), old];
-    while (history.join(",").length > longestHistory && history.length > 1) history.shift();
+    while (history.join(",").length > maxHistoryLength && history.length > 1) history.shift();
     after[deploymentRevisionHistory] = history.join(",");
   }
   return after;

@@ -32,7 +32,7 @@ const sets = [setOf("1", "one", "first"), setOf("2", "two", "second"), setOf("3"
 
 const cases: [name: string, target: string, event: string, image: string, cause: string][] = [
   [
-    "a revision that is asked for comes back with its annotations",
+    "a requested revision is restored with its annotations",
     "1",
     'Normal DeploymentRollback Rolled back deployment "web" to revision 1',
     "one",
@@ -46,14 +46,14 @@ const cases: [name: string, target: string, event: string, image: string, cause:
     "second",
   ],
   [
-    "the same template is left alone",
+    "an identical template is left alone",
     "3",
     'Warning DeploymentRollbackTemplateUnchanged The rollback revision contains the same template as current deployment "web"',
     "three",
     "three",
   ],
   [
-    "a revision that is not there is told",
+    "a missing revision is reported",
     "9",
     "Warning DeploymentRollbackRevisionNotFound Unable to find the revision to rollback to.",
     "three",
@@ -73,10 +73,10 @@ for (const [name, target, expected, image, cause] of cases)
     });
   });
 
-test("without an earlier revision there is nothing to roll back to", () => {
+test("without an earlier revision, there is nothing to roll back to", () => {
   const { event } = rolledBack(deploymentTo("0"), sets.slice(2), 0n, dialect);
   assert.equal(event.text, "Unable to find last revision.");
 });
 
-test("what is no number asks for nothing", () =>
+test("a revision that is not a number requests nothing", () =>
   assert.equal(rollbackTarget(deploymentTo("last"), dialect), undefined));

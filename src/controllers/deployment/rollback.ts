@@ -48,11 +48,11 @@ export function rolledBack(
   const { [hashLabel]: __, ...labels } = template.metadata.labels ?? {};
   const own = ownAnnotations(dialect);
   const kept = Object.entries(annotations).filter(([key]) => own.has(key));
-  const taken = Object.entries(set.metadata.annotations ?? {}).filter(([key]) => !own.has(key));
+  const restored = Object.entries(set.metadata.annotations ?? {}).filter(([key]) => !own.has(key));
   return {
     deployment: {
       ...cleared,
-      metadata: { ...cleared.metadata, annotations: Object.fromEntries([...kept, ...taken]) },
+      metadata: { ...cleared.metadata, annotations: Object.fromEntries([...kept, ...restored]) },
       spec: {
         ...deployment.spec,
         template: { ...template, metadata: { ...template.metadata, labels } },

@@ -39,7 +39,7 @@ for (const [value, up, expected] of shares)
   test(`${value} of ten rounded ${up ? "up" : "down"} is ${expected}`, () =>
     assert.equal(scaledValue(value, 10, up), expected));
 
-test("surge is rounded up, unavailability down, and both zero allows one to be missing", () => {
+test("surge is rounded up, unavailability down, and if both are zero one pod may be unavailable", () => {
   assert.deepEqual(
     [maxSurge(deployment(4, "25%", "25%")), maxUnavailable(deployment(4, "25%", "25%"))],
     [1, 1],
@@ -55,10 +55,10 @@ const growth: [
   current: number,
   expected: number,
 ][] = [
-  ["the new set fills what surge allows", deployment(4, 1, 0), [set("a", 4)], 0, 1],
+  ["the new set is scaled up as far as surge allows", deployment(4, 1, 0), [set("a", 4)], 0, 1],
   ["the new set never exceeds the wanted size", deployment(4, 10, 0), [set("a", 1)], 0, 4],
   ["a full deployment leaves the new set as it is", deployment(4, 0, 1), [set("a", 4)], 0, 0],
-  ["recreate goes to the whole size at once", deployment(4, 0, 0, "Recreate"), [], 0, 4],
+  ["recreate scales to the full size at once", deployment(4, 0, 0, "Recreate"), [], 0, 4],
 ];
 for (const [name, given, all, current, expected] of growth)
   test(name, () => assert.equal(newSetSize(given, all, current), expected));
@@ -70,15 +70,15 @@ const shrinking: [
   next: SeenReplicaSet,
   expected: Record<string, number>,
 ][] = [
-  ["old pods go as new ones become available", deployment(4, 1, 0), [set("a", 4)], set("b", 1), { a: 3 }],
+  ["old sets shrink as new pods become available", deployment(4, 1, 0), [set("a", 4)], set("b", 1), { a: 3 }],
   [
-    "nothing goes while the new pods are not available",
+    "old sets do not shrink while the new pods are unavailable",
     deployment(4, 1, 0),
     [set("a", 4)],
     set("b", 1, 0),
     {},
   ],
-  ["old pods that are not available go first", deployment(4, 0, 1), [set("a", 4, 2)], set("b", 0), { a: 3 }],
+  ["unavailable old pods are removed first", deployment(4, 0, 1), [set("a", 4, 2)], set("b", 0), { a: 3 }],
 ];
 for (const [name, given, old, next, expected] of shrinking)
   test(name, () => {
@@ -89,7 +89,7 @@ for (const [name, given, old, next, expected] of shrinking)
     );
   });
 
-test("a change of size is shared out, and the remainder goes to the largest", () => {
+test("a size change is distributed, with the remainder given to the largest set", () => {
   const sizes = proportionalSizes(deployment(10, 2, 0), [set("a", 3), set("b", 3)], () => 6);
   assert.equal(
     [...sizes.values()].reduce((a, b) => a + b, 0),

@@ -69,12 +69,12 @@ export function shrinkOldSets(
     sizes.set(set, size - count);
     unhealthyLeft -= count;
   }
-  let left = sum([...oldSets, newSet], ({ status }) => status.availableReplicas) - minAvailable;
+  let availableLeft = sum([...oldSets, newSet], ({ status }) => status.availableReplicas) - minAvailable;
   for (const [set, size] of sizes) {
-    const count = Math.min(size, left);
+    const count = Math.min(size, availableLeft);
     if (count <= 0) continue;
     sizes.set(set, size - count);
-    left -= count;
+    availableLeft -= count;
   }
   return new Map([...sizes].filter(([set, size]) => size !== replicasOf(set)));
 }

@@ -51,7 +51,7 @@ export interface StepDeps {
   readonly events: EventRecorder;
 }
 
-type Again = { readonly againInMilliseconds: number } | void;
+type Requeue = { readonly requeueAfterMilliseconds: number } | void;
 
 /** A deployment and its sets, including the writes made so far. */
 interface State {
@@ -70,7 +70,7 @@ export function rolloutSteps({ deployments, sets, clock, dialect, events }: Step
     deployment: SeenDeployment,
     mine: readonly SeenReplicaSet[],
     hasPods: (set: SeenReplicaSet) => boolean,
-  ): Promise<Again> {
+  ): Promise<Requeue> {
     const newSet = mine.find((set) =>
       equalIgnoringHash(set.spec.template, deployment.spec.template, hashLabel),
     );
@@ -94,7 +94,9 @@ export function rolloutSteps({ deployments, sets, clock, dialect, events }: Step
       await scale(state);
       return await writeCounted(state);
     }
-    return deployment.spec.strategy.type === "Recreate" ? await recreate(state, hasPods) : await roll(state);
+    return deployment.spec.strategy.type === "Recreate"
+      ? await recreate(state, hasPods)
+      : await rollingUpdate(state);
   }
 
   async function rollBack(state: State, target: bigint): Promise<void> {
@@ -105,7 +107,7 @@ export function rolloutSteps({ deployments, sets, clock, dialect, events }: Step
     events.event(state.deployment, event.type, event.reason, event.text);
   }
 
-  async function roll(state: State): Promise<Again> {
+  async function rollingUpdate(state: State): Promise<Requeue> {
     await ensureNewSet(state);
     const newSet = state.newSet!;
     const { deployment } = state;
@@ -120,7 +122,7 @@ export function rolloutSteps({ deployments, sets, clock, dialect, events }: Step
     return await writeRollout(state);
   }
 
-  async function recreate(state: State, hasPods: (set: SeenReplicaSet) => boolean): Promise<Again> {
+  async function recreate(state: State, hasPods: (set: SeenReplicaSet) => boolean): Promise<Requeue> {
     const running = active(state.oldSets);
     for (const set of running) await resize(state, set, 0);
     if (running.length > 0 || state.oldSets.some(hasPods)) return await writeRollout(state);
@@ -165,7 +167,7 @@ export function rolloutSteps({ deployments, sets, clock, dialect, events }: Step
       });
       return;
     }
-    const noted =
+    const status =
       hasProgressDeadline(deployment) && !progressing(deployment.status)
         ? withCondition(
             deployment.status,
@@ -178,7 +180,7 @@ export function rolloutSteps({ deployments, sets, clock, dialect, events }: Step
             ),
           )
         : deployment.status;
-    await write(state, noted, annotations[deploymentRevision]);
+    await write(state, status, annotations[deploymentRevision]);
   }
 
   async function ensureNewSet(state: State): Promise<void> {
@@ -294,9 +296,9 @@ export function rolloutSteps({ deployments, sets, clock, dialect, events }: Step
     if (state.newSet === set) state.newSet = updated;
     else state.oldSets = state.oldSets.map((each) => (each === set ? updated : each));
     if (before === size) return false;
-    const way = before < size ? "up" : "down";
+    const direction = before < size ? "up" : "down";
     const { name } = set.metadata;
-    scalingEvent(state.deployment, `Scaled ${way} replica set ${name} to ${size} from ${before}`);
+    scalingEvent(state.deployment, `Scaled ${direction} replica set ${name} to ${size} from ${before}`);
     return true;
   }
 
@@ -325,7 +327,7 @@ export function rolloutSteps({ deployments, sets, clock, dialect, events }: Step
     await write(state, countedStatus(state.deployment, allOf(state), state.newSet, clock.now()));
   }
 
-  async function writeRollout(state: State): Promise<Again> {
+  async function writeRollout(state: State): Promise<Requeue> {
     const before = state.deployment;
     await write(state, rolloutStatus(before, allOf(state), state.newSet, clock.now()));
     if (state.deployment !== before) return;
@@ -333,9 +335,9 @@ export function rolloutSteps({ deployments, sets, clock, dialect, events }: Step
     const current = progressing(deployment.status);
     if (!hasProgressDeadline(deployment) || !current || current.reason === "ProgressDeadlineExceeded") return;
     if (isComplete(deployment, deployment.status)) return;
-    const left =
+    const remaining =
       timeOf(current.lastUpdateTime) + deployment.spec.progressDeadlineSeconds! * 1000 - clock.now();
-    return { againInMilliseconds: Math.max(0, left) + 1000 };
+    return { requeueAfterMilliseconds: Math.max(0, remaining) + 1000 };
   }
 
   /** Writes the status, and the revision annotation if it changed. */

@@ -28,7 +28,7 @@ import { removeSlices, writeSlices } from "./slice-writer.ts";
 import { type Desired, type SeenSlice, type SlicePlan, planSlices } from "./slices.ts";
 import { isNodeReady, isOverloaded, withHints, withoutHints, zoneShares } from "./topology-hints.ts";
 
-export function endpointSliceController(context: ControllerContext, mostPerSlice = 100): Controller {
+export function endpointSliceController(context: ControllerContext, maxPerSlice = 100): Controller {
   const { client, view, dialect, gates } = context;
   const { labels: labelNames, managers, annotations: annotationNames } = dialect.names;
   const events = recorderFor(context, "endpoint-slice-controller");
@@ -47,14 +47,14 @@ export function endpointSliceController(context: ControllerContext, mostPerSlice
   });
   const slices = view.follow(kinds.endpointSlices, ({ object }) => {
     const name = object.metadata.labels?.[labelNames.serviceName];
-    if (isOurs(object) && name) queue.add(`${object.metadata.namespace}/${name}`);
+    if (isManaged(object) && name) queue.add(`${object.metadata.namespace}/${name}`);
   });
   const byService = slices.index("service", ({ metadata }) => [
     `${metadata.namespace}/${metadata.labels?.[labelNames.serviceName] ?? ""}`,
   ]);
   return { stopped: queue.stopped };
 
-  function isOurs({ metadata }: { metadata: { labels?: Record<string, string> | undefined } }): boolean {
+  function isManaged({ metadata }: { metadata: { labels?: Record<string, string> | undefined } }): boolean {
     return metadata.labels?.[labelNames.endpointSliceManagedBy] === managers.endpointSlices;
   }
   function zoneOf({
@@ -73,10 +73,10 @@ export function endpointSliceController(context: ControllerContext, mostPerSlice
       triggers.forget(key);
     }
     if (!service || !hasSelector(service)) return;
-    const present = byService(key).filter((slice) => isOurs(slice) && !slice.metadata.deletionTimestamp);
+    const present = byService(key).filter((slice) => isManaged(slice) && !slice.metadata.deletionTimestamp);
     // Slices of a deleted service of the same name are about to be garbage-collected and are not reused.
     const existing = present.filter((slice) => isControlledBy(slice, service.metadata.uid));
-    const foreign = present.filter((slice) => !existing.includes(slice));
+    const stale = present.filter((slice) => !existing.includes(slice));
     const all = podsOf(service).filter((pod) => isCandidate(pod, true));
     const pods = all.filter((pod) => service.spec.publishNotReadyAddresses || isOnKnownNode(pod));
     const families = service.spec.ipFamilies?.length ? service.spec.ipFamilies : ["IPv4"];
@@ -96,13 +96,14 @@ export function endpointSliceController(context: ControllerContext, mostPerSlice
       annotate: (before: Annotations) => withAnnotation(before, endpointsTriggerTime, triggered),
       followsAnnotations: false,
     };
-    const plan = hintedPlan(service, planSlices(desired, existing, mostPerSlice), existing);
+    const plan = hintedPlan(service, planSlices(desired, existing, maxPerSlice), existing);
     try {
       await writeSlices(client, owner, plan, existing);
-      await removeSlices(client, foreign);
+      await removeSlices(client, stale);
       // Nodes of these pods may not have been observed yet.
-      const strays = all.filter((pod) => !pods.includes(pod)).map((pod) => strayText(service, pod));
-      if (strays.length > 0) throw new Error(strays.length === 1 ? strays[0] : `[${strays.join(", ")}]`);
+      const skippedPods = all.filter((pod) => !pods.includes(pod)).map((pod) => skippedText(service, pod));
+      if (skippedPods.length > 0)
+        throw new Error(skippedPods.length === 1 ? skippedPods[0] : `[${skippedPods.join(", ")}]`);
     } catch (error) {
       if (isConflict(error) || isNamespaceTerminating(error)) throw error;
       const text = `Error updating Endpoint Slices for Service ${key}: ${(error as Error).message}`;
@@ -111,7 +112,7 @@ export function endpointSliceController(context: ControllerContext, mostPerSlice
     }
   }
 
-  function strayText(service: SeenService, { metadata, spec }: SeenPod): string {
+  function skippedText(service: SeenService, { metadata, spec }: SeenPod): string {
     return `skipping Pod ${metadata.name} for Service ${keyOf(service)}: Node ${spec.nodeName ?? ""} Not Found`;
   }
 
@@ -126,10 +127,14 @@ export function endpointSliceController(context: ControllerContext, mostPerSlice
     const wanted = service.metadata.annotations?.[annotationNames.topologyHints];
     const mode = wanted ?? service.metadata.annotations?.[annotationNames.topologyMode];
     const isOn = gates.enabled("TopologyAwareHints") && (mode === "Auto" || mode === "auto");
-    const tell = (type: "Normal" | "Warning", reason: string, text: string, addressType: string): void =>
-      events.event(service, type, reason, `${text}, addressType: ${addressType}`);
+    const recordEvent = (
+      type: "Normal" | "Warning",
+      reason: string,
+      text: string,
+      addressType: string,
+    ): void => events.event(service, type, reason, `${text}, addressType: ${addressType}`);
     const parts = [...types].map((type) => {
-      const of = existing.filter(({ addressType }) => addressType === type);
+      const existingOfType = existing.filter(({ addressType }) => addressType === type);
       const part = {
         create: plan.create.filter(({ addressType }) => addressType === type),
         update: plan.update.filter(({ slice }) => slice.addressType === type),
@@ -138,18 +143,23 @@ export function endpointSliceController(context: ControllerContext, mostPerSlice
       const before = hinted.get(key);
       if (!isOn) {
         if (before)
-          tell("Warning", "TopologyAwareHintsDisabled", "Topology Aware Hints has been disabled", type);
+          recordEvent(
+            "Warning",
+            "TopologyAwareHintsDisabled",
+            "Topology Aware Hints has been disabled",
+            type,
+          );
         hinted.delete(key);
-        return withoutHints(part, of);
+        return withoutHints(part, existingOfType);
       }
-      const outcome = withHints(part, of, zoneShares(nodes.items(), labelNames));
+      const outcome = withHints(part, existingOfType, zoneShares(nodes.items(), labelNames));
       if (typeof outcome.allocated === "string") {
-        tell("Warning", "TopologyAwareHintsDisabled", outcome.allocated, type);
+        recordEvent("Warning", "TopologyAwareHintsDisabled", outcome.allocated, type);
         before?.delete(type);
         if (before?.size === 0) hinted.delete(key);
       } else {
         if (!before)
-          tell("Normal", "TopologyAwareHintsEnabled", "Topology Aware Hints has been enabled", type);
+          recordEvent("Normal", "TopologyAwareHintsEnabled", "Topology Aware Hints has been enabled", type);
         hinted.set(key, (before ?? new Map()).set(type, outcome.allocated));
       }
       return outcome.plan;

@@ -30,7 +30,7 @@ const createService = (client: ApiClient, spec: object) =>
     spec: { ports: [{ port: 80, targetPort: "http" }], ...spec },
   });
 
-test("endpoints tell ready pods from others, and follow a pod's readiness", () =>
+test("endpoints separate ready pods from others and follow a pod's readiness", () =>
   withController(endpointsController, async ({ client }) => {
     await createPod(client, "a", "10.1.0.1", true);
     await createPod(client, "b", "10.1.0.2", false);
@@ -53,7 +53,7 @@ test("endpoints tell ready pods from others, and follow a pod's readiness", () =
     await until(async () => (await shown())?.ready.length === 2);
   }));
 
-test("ports that different pods have are told with the addresses of each", () => {
+test("ports of different pods are listed with the addresses of each", () => {
   const pod = (name: string, podIP: string, ports: object[]): SeenPod =>
     ({
       metadata: { name, namespace, uid: name },
@@ -88,7 +88,7 @@ test("ports that different pods have are told with the addresses of each", () =>
   );
 });
 
-test("a slice holds a service's pods, without those whose node is not known", () =>
+test("a slice contains a service's pods, except those on unknown nodes", () =>
   withController(endpointSliceController, async ({ client }) => {
     await createPod(client, "a", "10.1.0.1", true);
     await createService(client, { selector: { app: "web" } });
@@ -117,7 +117,7 @@ test("a slice holds a service's pods, without those whose node is not known", ()
     assert.equal(slice!.metadata.labels?.["team"], "x");
   }));
 
-test("endpoints of a service without selector are mirrored until they ask not to be", () =>
+test("endpoints of a service without a selector are mirrored until mirroring is disabled by a label", () =>
   withController(endpointSliceMirroringController, async ({ client }) => {
     await createService(client, {});
     await client.of(kinds.endpoints).create({
@@ -139,7 +139,7 @@ test("endpoints of a service without selector are mirrored until they ask not to
     await until(async () => (await slices()).length === 0);
   }));
 
-test("a slice keeps its name when its last pod goes", () =>
+test("a slice keeps its name when its last pod is deleted", () =>
   withController(endpointSliceController, async ({ client }) => {
     await client.of(kinds.nodes).create({ metadata: { name: "n1" } });
     await createPod(client, "a", "10.1.0.1", true);
@@ -158,7 +158,7 @@ test("a slice keeps its name when its last pod goes", () =>
     assert.deepEqual([empty.metadata.name, empty.ports ?? null], [full.metadata.name, null]);
   }));
 
-test("of too many addresses each subset keeps its share, ready ones first", () => {
+test("of too many addresses, each subset keeps its share, ready ones first", () => {
   const addresses = (count: number) => Array.from({ length: count }, (_, at) => ({ ip: `10.0.0.${at}` }));
   const sizes = (subsets: Parameters<typeof truncated>[0]) =>
     truncated(subsets).subsets.map((subset) => [
@@ -166,7 +166,7 @@ test("of too many addresses each subset keeps its share, ready ones first", () =
       subset.notReadyAddresses?.length ?? 0,
     ]);
   const few = [{ addresses: addresses(600), notReadyAddresses: addresses(400) }];
-  assert.deepEqual(truncated(few), { subsets: few, isCut: false });
+  assert.deepEqual(truncated(few), { subsets: few, isTruncated: false });
   const ready = [
     { addresses: addresses(1500), notReadyAddresses: addresses(9) },
     { addresses: addresses(500) },
@@ -185,7 +185,7 @@ test("of too many addresses each subset keeps its share, ready ones first", () =
   ]);
 });
 
-test("a service is told of pods that are left out of its slices", () =>
+test("an event on the service reports pods left out of its slices", () =>
   withController(endpointSliceController, async ({ client }) => {
     await createPod(client, "a", "10.1.0.1", true);
     await createService(client, { selector: { app: "web" } });
@@ -222,7 +222,7 @@ test("slices of an earlier service of the same name are not reused", () =>
     });
   }));
 
-test("a slice has no more endpoints than it may", () =>
+test("a slice has at most the configured number of endpoints", () =>
   withController(
     (context) => endpointSliceController(context, 1),
     async ({ client }) => {

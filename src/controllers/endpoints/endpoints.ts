@@ -25,17 +25,17 @@ import {
   portsOn,
   targetOf,
 } from "./service-pods.ts";
-import { type Offer, repack } from "./repack.ts";
+import { type AddressPort, repack } from "./repack.ts";
 import { TriggerTimes } from "./trigger-times.ts";
 
 /** Maximum number of addresses in one object. */
-const mostAddresses = 1000;
+const maxAddresses = 1000;
 
 /** Returns the subsets of a service: groups of addresses that share ports. */
 export const subsetsFor = (service: SeenService, pods: readonly SeenPod[]): EndpointSubset[] =>
-  repack(pods.flatMap((pod) => offersOf(service, pod)));
+  repack(pods.flatMap((pod) => addressPortsOf(service, pod)));
 
-function offersOf(service: SeenService, pod: SeenPod): Offer[] {
+function addressPortsOf(service: SeenService, pod: SeenPod): AddressPort[] {
   const showUnready = Boolean(service.spec.publishNotReadyAddresses);
   const ip = addressOf(pod, service.spec.ipFamilies?.[0] ?? "IPv4");
   if (!ip || !isCandidate(pod, showUnready)) return [];
@@ -58,17 +58,17 @@ function offersOf(service: SeenService, pod: SeenPod): Offer[] {
  */
 export function truncated(subsets: readonly EndpointSubset[]): {
   subsets: readonly EndpointSubset[];
-  isCut: boolean;
+  isTruncated: boolean;
 } {
   const count = (of: "addresses" | "notReadyAddresses"): number =>
     subsets.reduce((total, subset) => total + (subset[of]?.length ?? 0), 0);
   const [ready, unready] = [count("addresses"), count("notReadyAddresses")];
-  if (ready + unready <= mostAddresses) return { subsets, isCut: false };
-  const isReadyCut = ready > mostAddresses;
-  const [most, total] = isReadyCut ? [mostAddresses, ready] : [mostAddresses - ready, unready];
+  if (ready + unready <= maxAddresses) return { subsets, isTruncated: false };
+  const isReadyCut = ready > maxAddresses;
+  const [most, total] = isReadyCut ? [maxAddresses, ready] : [maxAddresses - ready, unready];
   let left = most;
   return {
-    isCut: true,
+    isTruncated: true,
     subsets: subsets.map(({ addresses = [], notReadyAddresses = [], ports }) => {
       const cut = isReadyCut ? addresses : notReadyAddresses;
       const kept = cut.slice(0, Math.min(left, Math.ceil((cut.length / total) * most)));
@@ -114,7 +114,7 @@ export function endpointsController(context: ControllerContext): Controller {
     if (!hasSelector(service)) return;
     const pods = podsOf(service);
     const triggered = triggers.next(key, service, pods);
-    const { subsets, isCut } = truncated(subsetsFor(service, pods));
+    const { subsets, isTruncated } = truncated(subsetsFor(service, pods));
     const labels = { ...service.metadata.labels };
     delete labels[headlessService];
     if (isHeadless(service)) labels[headlessService] = "";
@@ -123,7 +123,7 @@ export function endpointsController(context: ControllerContext): Controller {
       present &&
       isDeepStrictEqual(withoutUndefined(present.subsets ?? []), withoutUndefined(subsets)) &&
       isDeepStrictEqual(present.metadata.labels ?? {}, labels) &&
-      (before[endpointsOverCapacity] === "truncated") === isCut;
+      (before[endpointsOverCapacity] === "truncated") === isTruncated;
     if (isSame) return;
     const { [endpointsOverCapacity]: _, [endpointsTriggerTime]: __, ...rest } = before;
     const draft = {
@@ -135,7 +135,7 @@ export function endpointsController(context: ControllerContext): Controller {
         annotations: {
           ...rest,
           ...(triggered !== undefined && { [endpointsTriggerTime]: triggered }),
-          ...(isCut && { [endpointsOverCapacity]: "truncated" }),
+          ...(isTruncated && { [endpointsOverCapacity]: "truncated" }),
         },
       },
       subsets: subsets as NonNullable<Endpoints["subsets"]>,

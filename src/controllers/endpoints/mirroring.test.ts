@@ -14,8 +14,8 @@ const endpointsOf = (count: number): Endpoints =>
   }) as Endpoints;
 
 const counts: [name: string, count: number, sizes: number[], skipped: number][] = [
-  ["the addresses of a subset have one slice", 150, [150], 0],
-  ["of too many addresses the rest is skipped", 1003, [1000], 3],
+  ["the addresses of a subset are put into one slice", 150, [150], 0],
+  ["addresses beyond the limit are skipped", 1003, [1000], 3],
 ];
 for (const [name, count, sizes, skipped] of counts)
   test(name, () => {
@@ -64,7 +64,7 @@ test("a mirrored slice follows the annotations", () =>
     assert.equal(slice!.metadata.generateName, undefined);
   }));
 
-test("people are told of addresses that are not mirrored", () =>
+test("an event reports addresses that are not mirrored", () =>
   withController(endpointSliceMirroringController, async ({ client }) => {
     await client
       .of(kinds.services)
@@ -77,7 +77,7 @@ test("people are told of addresses that are not mirrored", () =>
     assert.match(JSON.stringify(event), /A max of 1000 addresses .* 1 addresses were skipped/);
   }));
 
-test("of each subset so many are mirrored as an operator says", () => {
+test("the operator's limit of mirrored addresses per subset is applied", () => {
   const found = mirrored(endpointsOf(5), 2);
   assert.deepEqual([found.desired[0]?.endpoints.length, found.skipped], [2, 3]);
 });

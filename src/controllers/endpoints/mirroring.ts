@@ -3,7 +3,7 @@ import type { Endpoint, Endpoints } from "#api";
 import { type AnyObject, kinds } from "#client";
 import { type Controller, type ControllerContext, queueFor, recorderFor } from "#controllerkit";
 import { keyOf, splitKey } from "../pods.ts";
-import { offersOf, repack } from "./repack.ts";
+import { addressPortsOf, repack } from "./repack.ts";
 import { hasSelector } from "./service-pods.ts";
 import { removeSlices, writeSlices } from "./slice-writer.ts";
 import { type Desired, planSlices } from "./slices.ts";
@@ -14,12 +14,12 @@ import { type Desired, planSlices } from "./slices.ts";
  */
 export function mirrored(
   { subsets }: Endpoints,
-  mostPerSubset = 1000,
+  maxPerSubset = 1000,
 ): { desired: Desired[]; skipped: number } {
   const groups = new Map<string, Desired & { endpoints: Endpoint[] }>();
   let skipped = 0;
   for (const { addresses = [], notReadyAddresses = [], ports: given = [] } of repack(
-    offersOf(subsets ?? []),
+    addressPortsOf(subsets ?? []),
   )) {
     const ports = given.map(({ name, port, protocol, appProtocol }) => ({
       name: name ?? "",
@@ -31,8 +31,8 @@ export function mirrored(
       ...addresses.map((address) => ({ address, ready: true })),
       ...notReadyAddresses.map((address) => ({ address, ready: false })),
     ];
-    skipped += Math.max(0, all.length - mostPerSubset);
-    for (const { address, ready } of all.slice(0, mostPerSubset)) {
+    skipped += Math.max(0, all.length - maxPerSubset);
+    for (const { address, ready } of all.slice(0, maxPerSubset)) {
       const addressType = address.ip.includes(":") ? "IPv6" : "IPv4";
       const key = JSON.stringify([addressType, ports]);
       const group = groups.get(key) ?? { addressType, ports, endpoints: [] };
@@ -49,10 +49,10 @@ export function mirrored(
   return { desired: [...groups.values()], skipped };
 }
 
-/** Mirrors at most `mostPerSubset` addresses of each subset into one slice. */
+/** Mirrors at most `maxPerSubset` addresses of each subset into one slice. */
 export function endpointSliceMirroringController(
   context: ControllerContext,
-  mostPerSubset = 1000,
+  maxPerSubset = 1000,
 ): Controller {
   const { client, view, dialect } = context;
   const { labels: labelNames, annotations: annotationNames, managers } = dialect.names;
@@ -96,11 +96,11 @@ export function endpointSliceMirroringController(
         [labelNames.endpointSliceManagedBy]: managers.endpointSliceMirroring,
       },
     };
-    const { desired, skipped } = mirrored(source, mostPerSubset);
+    const { desired, skipped } = mirrored(source, maxPerSubset);
     if (skipped > 0) {
-      const text = `A max of ${mostPerSubset} addresses can be mirrored to EndpointSlices per Endpoints subset. ${skipped} addresses were skipped`;
+      const text = `A max of ${maxPerSubset} addresses can be mirrored to EndpointSlices per Endpoints subset. ${skipped} addresses were skipped`;
       events.event(source, "Warning", "TooManyAddressesToMirror", text);
     }
-    await writeSlices(client, owner, planSlices(desired, existing, mostPerSubset), existing);
+    await writeSlices(client, owner, planSlices(desired, existing, maxPerSubset), existing);
   }
 }

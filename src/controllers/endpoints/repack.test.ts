@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { EndpointSubset } from "#api";
-import { offersOf, repack } from "./repack.ts";
+import { addressPortsOf, repack } from "./repack.ts";
 
 const http = { name: "http", port: 80, protocol: "TCP" };
 const https = { name: "https", port: 443, protocol: "TCP" };
@@ -25,14 +25,14 @@ const cases: [name: string, given: EndpointSubset[], expected: EndpointSubset[]]
     [{ addresses: [a, b], ports: [http] }],
   ],
   [
-    "an address that is listed both ways is not ready",
+    "an address listed as ready and not ready is not ready",
     [
       { addresses: [a], ports: [http] },
       { notReadyAddresses: [a], ports: [http] },
     ],
     [{ notReadyAddresses: [a], ports: [http] }],
   ],
-  ["addresses without ports stay", [{ addresses: [a] }], [{ addresses: [a] }]],
+  ["addresses without ports are kept", [{ addresses: [a] }], [{ addresses: [a] }]],
 ];
 for (const [name, given, expected] of cases)
-  test(name, () => assert.deepEqual(repack(offersOf(given)), expected));
+  test(name, () => assert.deepEqual(repack(addressPortsOf(given)), expected));

@@ -7,7 +7,7 @@ type Port = NonNullable<EndpointSubset["ports"]>[number];
 type Address = NonNullable<EndpointSubset["addresses"]>[number];
 
 /** An address with one of its ports, or without a port. */
-export interface Offer {
+export interface AddressPort {
   readonly address: Address;
   readonly port: Port | undefined;
   readonly ready: boolean;
@@ -23,7 +23,7 @@ const canonicalPort = ({ name, port, protocol, appProtocol }: Port): Port => ({
   ...(appProtocol && { appProtocol }),
 });
 
-export function repack(offers: Iterable<Offer>): EndpointSubset[] {
+export function repack(offers: Iterable<AddressPort>): EndpointSubset[] {
   const addresses = new Map<string, Address>();
   const byPort = new Map<string, { readonly port: Port | undefined; readonly ready: Map<string, boolean> }>();
   for (const { address, port: given, ready } of offers) {
@@ -31,10 +31,10 @@ export function repack(offers: Iterable<Offer>): EndpointSubset[] {
     if (!addresses.has(id)) addresses.set(id, address);
     const port = given && canonicalPort(given);
     const key = JSON.stringify(port ?? null);
-    let offered = byPort.get(key);
-    if (!offered) byPort.set(key, (offered = { port, ready: new Map() }));
+    let entry = byPort.get(key);
+    if (!entry) byPort.set(key, (entry = { port, ready: new Map() }));
     // An address listed twice is ready only if it is ready both times.
-    offered.ready.set(id, ready && (offered.ready.get(id) ?? true));
+    entry.ready.set(id, ready && (entry.ready.get(id) ?? true));
   }
   const groups = new Map<
     string,
@@ -49,9 +49,9 @@ export function repack(offers: Iterable<Offer>): EndpointSubset[] {
   }
   return inOrder(
     [...groups.values()].map(({ ports, listed }) => {
-      const those = (wanted: boolean): Address[] =>
+      const addressesWith = (wanted: boolean): Address[] =>
         listed.filter(([, ready]) => ready === wanted).map(([id]) => addresses.get(id)!);
-      const [ready, notReady] = [those(true), those(false)];
+      const [ready, notReady] = [addressesWith(true), addressesWith(false)];
       return {
         ...(ready.length > 0 && { addresses: ready }),
         ...(notReady.length > 0 && { notReadyAddresses: notReady }),
@@ -62,7 +62,7 @@ export function repack(offers: Iterable<Offer>): EndpointSubset[] {
 }
 
 /** Splits subsets into address and port pairs. */
-export const offersOf = (subsets: readonly EndpointSubset[]): Offer[] =>
+export const addressPortsOf = (subsets: readonly EndpointSubset[]): AddressPort[] =>
   subsets.flatMap(({ addresses, notReadyAddresses, ports }) =>
     (ports?.length ? ports : [undefined]).flatMap((port) => [
       ...(addresses ?? []).map((address) => ({ address, port, ready: true })),

@@ -75,7 +75,7 @@ export function followServices(
     services
       .inNamespace(pod.metadata.namespace ?? "")
       .filter((service) => hasSelector(service) && selectsMap(service.spec.selector, pod.metadata.labels));
-  const facts = ({ metadata, spec, status }: SeenPod): string =>
+  const fingerprint = ({ metadata, spec, status }: SeenPod): string =>
     JSON.stringify([
       metadata.labels,
       metadata.deletionTimestamp,
@@ -86,7 +86,7 @@ export function followServices(
       isReady({ status }),
     ]);
   const pods: SharedInformer<SeenPod> = view.follow(kinds.pods, (event) => {
-    if (event.type === "updated" && facts(event.old) === facts(event.object)) return;
+    if (event.type === "updated" && fingerprint(event.old) === fingerprint(event.object)) return;
     const affected = new Set(selecting(event.object));
     if (event.type === "updated") for (const service of selecting(event.old)) affected.add(service);
     for (const service of affected) queue().add(keyOf(service));

@@ -18,7 +18,7 @@ const shown = (plan: ReturnType<typeof planSlices>) => ({
 });
 
 const cases: [name: string, uids: string[], existing: SeenSlice[], expected: object][] = [
-  ["an empty service has one empty slice", [], [], { create: [0], update: [], remove: [] }],
+  ["slices that are up to date are left alone", [], [], { create: [0], update: [], remove: [] }],
   ["what is right is left alone", ["a"], [slice("s", ["a"])], { create: [], update: [], remove: [] }],
   [
     "new endpoints fill a slice with room",
@@ -27,13 +27,13 @@ const cases: [name: string, uids: string[], existing: SeenSlice[], expected: obj
     { create: [], update: ["s 2"], remove: [] },
   ],
   [
-    "what does not fit gets new slices",
+    "endpoints that do not fit get new slices",
     ["a", "b", "c", "d", "e"],
     [],
     { create: [2, 2, 1], update: [], remove: [] },
   ],
   [
-    "slices that became empty go",
+    "slices that became empty are deleted",
     ["a"],
     [slice("s", ["a"]), slice("t", ["b"])],
     { create: [], update: [], remove: ["t"] },
@@ -45,13 +45,13 @@ const cases: [name: string, uids: string[], existing: SeenSlice[], expected: obj
     { create: [], update: ["s 2"], remove: [] },
   ],
   [
-    "what fits in no single slice gets a new one",
+    "endpoints that fit in no single slice get a new one",
     ["a", "b", "c"],
     [slice("s", ["a"])],
     { create: [2], update: [], remove: [] },
   ],
   [
-    "slices of other ports go",
+    "slices of other ports are deleted",
     ["a"],
     [slice("s", ["a"], [{ name: "x", port: 1, protocol: "TCP" }])],
     { create: [1], update: [], remove: ["s"] },

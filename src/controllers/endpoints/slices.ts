@@ -15,14 +15,14 @@ export interface Desired {
 }
 
 /** A slice with the endpoints it should contain. */
-interface Filled {
+interface SliceUpdate {
   readonly slice: SeenSlice;
   readonly endpoints: readonly Endpoint[];
 }
 
 export interface SlicePlan {
   readonly create: readonly Desired[];
-  readonly update: readonly Filled[];
+  readonly update: readonly SliceUpdate[];
   readonly remove: readonly SeenSlice[];
 }
 
@@ -42,42 +42,43 @@ export function withoutHint(endpoint: Endpoint): Endpoint {
 /** Removes hints before comparison; they are assigned afterwards. */
 const bare = (endpoints: readonly Endpoint[]): unknown => withoutUndefined(endpoints.map(withoutHint));
 
-const isChanged = ({ slice, endpoints }: Filled): boolean =>
+const isChanged = ({ slice, endpoints }: SliceUpdate): boolean =>
   !isDeepStrictEqual(bare(slice.endpoints ?? []), bare(endpoints));
-const fullestFirst = (a: Filled, b: Filled): number => b.endpoints.length - a.endpoints.length;
+const fullestFirst = (a: SliceUpdate, b: SliceUpdate): number => b.endpoints.length - a.endpoints.length;
 
 export function planSlices(
   desired: readonly Desired[],
   existing: readonly SeenSlice[],
-  most: number,
+  maxPerSlice: number,
 ): SlicePlan {
   const create: Desired[] = [];
-  const update: Filled[] = [];
+  const update: SliceUpdate[] = [];
   const remove: SeenSlice[] = [];
   const groups = new Map(desired.map((each) => [groupOf(each.addressType, each.ports), each]));
   const byGroup = Map.groupBy(existing, ({ addressType, ports }) => groupOf(addressType, ports));
   for (const [key, slices] of byGroup) if (!groups.has(key)) remove.push(...slices);
   for (const [key, { addressType, ports, endpoints }] of groups) {
     const slices = (byGroup.get(key) ?? []).map((slice) => ({ slice, endpoints: [] as Endpoint[] }));
-    const left = new Map(endpoints.map((endpoint) => [idOf(endpoint), endpoint]));
+    const remaining = new Map(endpoints.map((endpoint) => [idOf(endpoint), endpoint]));
     for (const each of slices)
       for (const endpoint of each.slice.endpoints ?? []) {
-        const wanted = left.get(idOf(endpoint));
+        const wanted = remaining.get(idOf(endpoint));
         if (!wanted) continue;
-        left.delete(idOf(endpoint));
+        remaining.delete(idOf(endpoint));
         each.endpoints.push(wanted);
       }
-    const waiting = [...left.values()];
+    const unassigned = [...remaining.values()];
     const changed = slices.filter((each) => each.endpoints.length > 0 && isChanged(each));
     // Slices that must be written anyway are filled up first, fullest first.
     for (const each of changed.toSorted(fullestFirst))
-      each.endpoints.push(...waiting.splice(0, Math.max(0, most - each.endpoints.length)));
+      each.endpoints.push(...unassigned.splice(0, Math.max(0, maxPerSlice - each.endpoints.length)));
     // The rest goes into one unchanged slice if it fits there, which also costs a single write.
     const other = slices
-      .filter((each) => !isChanged(each) && each.endpoints.length + waiting.length <= most)
+      .filter((each) => !isChanged(each) && each.endpoints.length + unassigned.length <= maxPerSlice)
       .toSorted(fullestFirst)[0];
-    if (other && waiting.length < most) other.endpoints.push(...waiting.splice(0));
-    while (waiting.length > 0) create.push({ addressType, ports, endpoints: waiting.splice(0, most) });
+    if (other && unassigned.length < maxPerSlice) other.endpoints.push(...unassigned.splice(0));
+    while (unassigned.length > 0)
+      create.push({ addressType, ports, endpoints: unassigned.splice(0, maxPerSlice) });
     if (endpoints.length === 0 && slices.length === 0) create.push({ addressType, ports, endpoints: [] });
     for (const [at, each] of slices.entries()) {
       // A service without endpoints keeps one slice.

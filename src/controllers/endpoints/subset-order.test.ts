@@ -7,7 +7,7 @@ const port = (name: string) => ({ name, port: 80 + name.length, protocol: "TCP" 
 const reference = { kind: "Pod", namespace: "default", name: "a", uid: "u1" };
 const first = { ip: "10.0.0.1", nodeName: "node", targetRef: reference };
 
-test("ports and subsets have the order that RepackSubsets of the original gives them", () => {
+test("ports and subsets are ordered like by RepackSubsets of the original", () => {
   const dns = { name: "dns-udp", port: 53, protocol: "UDP", appProtocol: "h2c" };
   const subsets: EndpointSubset[] = [
     {

@@ -12,20 +12,24 @@ const node = (zone: string | undefined, cpu: string, own: object = {}, ready = "
   }) as unknown as Node;
 
 const shared: [name: string, nodes: Node[], expected: Record<string, number> | undefined][] = [
-  ["zones share by CPU", [node("a", "3"), node("b", "500m"), node("b", "500m")], { a: 0.75, b: 0.25 }],
+  ["zones are weighted by CPU", [node("a", "3"), node("b", "500m"), node("b", "500m")], { a: 0.75, b: 0.25 }],
   [
     "nodes that are not ready do not count",
     [node("a", "1"), node("b", "1"), node("b", "9", {}, "False")],
     { a: 0.5, b: 0.5 },
   ],
   [
-    "control planes do not count",
+    "control plane nodes do not count",
     [node("a", "1"), node("b", "1"), node("b", "9", { control: "" })],
     { a: 0.5, b: 0.5 },
   ],
-  ["one zone is not enough", [node("a", "1"), node("a", "1")], undefined],
-  ["a node without zone spoils it", [node("a", "1"), node("b", "1"), node(undefined, "1")], undefined],
-  ["a node without CPU spoils it", [node("a", "1"), node("b", "0")], undefined],
+  ["a single zone is not enough", [node("a", "1"), node("a", "1")], undefined],
+  [
+    "a node without a zone disables shares",
+    [node("a", "1"), node("b", "1"), node(undefined, "1")],
+    undefined,
+  ],
+  ["a node without CPU disables shares", [node("a", "1"), node("b", "0")], undefined],
 ];
 for (const [name, nodes, expected] of shared)
   test(name, () => {
@@ -52,13 +56,13 @@ const hintsOf = (list: readonly Endpoint[]): string =>
   list.map(({ hints }) => hints?.forZones?.map(({ name }) => name).join() ?? "-").join(" ");
 
 const hinted: [name: string, text: string, expected: string][] = [
-  ["every endpoint is for its own zone", "a b a b", "a b a b"],
-  ["a zone with too many gives some away", "a a a b", "b a a b"],
-  ["a zone without endpoints gets some", "a a a a", "b b a a"],
+  ["every endpoint is assigned to its own zone", "a b a b", "a b a b"],
+  ["a zone with a surplus gives endpoints away", "a a a b", "b a a b"],
+  ["a zone without endpoints receives some", "a a a a", "b b a a"],
   ["endpoints that are not ready have no hints", "a b b!", "a b -"],
   ["too few endpoints have no hints", "a", "-"],
-  ["an endpoint without zone spoils it", "a b ?", "- - -"],
-  ["a share that cannot be met spoils it", "a a b", "- - -"],
+  ["an endpoint without a zone disables hints", "a b ?", "- - -"],
+  ["a share that cannot be met disables hints", "a a b", "- - -"],
 ];
 for (const [name, text, expected] of hinted)
   test(name, () => {
@@ -67,7 +71,7 @@ for (const [name, text, expected] of hinted)
     assert.equal(hintsOf(plan.create[0]!.endpoints), expected);
   });
 
-test("slices whose hints still fit are left alone, and lose them all when hints are switched off", () => {
+test("slices whose hints are still valid are left alone, and lose all hints when hints are disabled", () => {
   const desired = [{ addressType: "IPv4", ports: [], endpoints: endpoints("a b") }];
   const first = withHints(planSlices(desired, [], 100), [], halves).plan.create[0]!;
   const slice = { metadata: { name: "s" }, ...first } as unknown as SeenSlice;
@@ -89,7 +93,7 @@ test("slices whose hints still fit are left alone, and lose them all when hints 
 
 const loads: [name: string, allocated: [string, number][], expected: boolean][] = [
   [
-    "even zones are fine",
+    "evenly allocated zones are not overloaded",
     [
       ["a", 2],
       ["b", 2],
@@ -97,7 +101,7 @@ const loads: [name: string, allocated: [string, number][], expected: boolean][] 
     false,
   ],
   [
-    "a little unevenness is fine",
+    "slightly uneven zones are not overloaded",
     [
       ["a", 3],
       ["b", 3],
@@ -105,7 +109,7 @@ const loads: [name: string, allocated: [string, number][], expected: boolean][] 
     false,
   ],
   [
-    "a zone with half of what it needs is overloaded",
+    "a zone with half of its required endpoints is overloaded",
     [
       ["a", 3],
       ["b", 1],

@@ -28,12 +28,15 @@ export const isNodeReady = ({ status }: Pick<Node, "status">): boolean =>
 export function zoneShares(nodes: Iterable<Node>, labels: Labels): ZoneShares | undefined {
   const cpu = new Map<string, number>();
   for (const node of nodes) {
-    const has = node.metadata.labels ?? {};
-    if (has[labels.controlPlaneRole] !== undefined || has[`${labels.nodeRolePrefix}master`] !== undefined)
+    const nodeLabels = node.metadata.labels ?? {};
+    if (
+      nodeLabels[labels.controlPlaneRole] !== undefined ||
+      nodeLabels[`${labels.nodeRolePrefix}master`] !== undefined
+    )
       continue;
     if (!isNodeReady(node)) continue;
     const amount = quantityMilliValue(parseQuantity(String(node.status.allocatable?.["cpu"] ?? "0")));
-    const zone = has[labels.zone];
+    const zone = nodeLabels[labels.zone];
     if (!zone || amount === 0) return undefined;
     cpu.set(zone, (cpu.get(zone) ?? 0) + amount);
   }
@@ -54,8 +57,8 @@ export function isOverloaded(
   if (!shares) return true;
   const total = [...allocated.values()].reduce((sum, each) => sum + each, 0);
   return [...shares].some(([zone, share]) => {
-    const there = allocated.get(zone);
-    return there === undefined || there < Math.ceil((total * share) / (1 + overload));
+    const zoneCount = allocated.get(zone);
+    return zoneCount === undefined || zoneCount < Math.ceil((total * share) / (1 + overload));
   });
 }
 
@@ -74,13 +77,13 @@ function allocationsFor(count: number, shares: ZoneShares | undefined): Map<stri
     const minimum = Math.ceil((share * count) / (1 + overload));
     return { zone, minimum, desired: Math.max(share * count, minimum) };
   });
-  const least = wanted.reduce((sum, { minimum }) => sum + minimum, 0);
-  if (least > count)
+  const totalMinimum = wanted.reduce((sum, { minimum }) => sum + minimum, 0);
+  if (totalMinimum > count)
     return `Unable to allocate minimum required endpoints to each zone without exceeding overload threshold ${numbers}`;
   return new Map(
     wanted.map(({ zone, minimum, desired }) => [
       zone,
-      { minimum, maximum: minimum + count - least, desired },
+      { minimum, maximum: minimum + count - totalMinimum, desired },
     ]),
   );
 }
@@ -114,8 +117,8 @@ export function withHints(
       plan: withoutHints(plan, existing),
       allocated: "One or more endpoints do not have a zone specified",
     };
-  const taken = hinted.values();
-  const next = (): readonly Endpoint[] => taken.next().value!;
+  const hintedIterator = hinted.values();
+  const next = (): readonly Endpoint[] => hintedIterator.next().value!;
   return {
     plan: {
       create: plan.create.map((each) => ({ ...each, endpoints: next() })),
@@ -159,15 +162,19 @@ function keepHints(
   allocated: Map<string, number>,
   allocations: ReadonlyMap<string, Allocation>,
 ): boolean {
-  const own = new Map<string, number>();
+  const zoneCounts = new Map<string, number>();
   for (const endpoint of (endpoints ?? []).filter(isReady)) {
     const zones = (endpoint.hints?.forZones ?? []).map(({ name }) => name);
     if (zones.length === 0 || zones.some((zone) => !allocations.has(zone))) return false;
-    for (const zone of zones) own.set(zone, (own.get(zone) ?? 0) + 1);
+    for (const zone of zones) zoneCounts.set(zone, (zoneCounts.get(zone) ?? 0) + 1);
   }
-  if ([...own].some(([zone, count]) => count + (allocated.get(zone) ?? 0) > allocations.get(zone)!.maximum))
+  if (
+    [...zoneCounts].some(
+      ([zone, count]) => count + (allocated.get(zone) ?? 0) > allocations.get(zone)!.maximum,
+    )
+  )
     return false;
-  for (const [zone, count] of own) allocated.set(zone, (allocated.get(zone) ?? 0) + count);
+  for (const [zone, count] of zoneCounts) allocated.set(zone, (allocated.get(zone) ?? 0) + count);
   return true;
 }
 
@@ -190,13 +197,14 @@ function hintedLists(
   return lists.map((endpoints) =>
     endpoints.map(withoutHint).map((endpoint) => {
       if (!isReady(endpoint)) return endpoint;
-      const own = endpoint.zone!;
-      const receiver = (giving.get(own) ?? 0) > 0 ? [...receiving].find(([, count]) => count > 0) : undefined;
-      if (!receiver) return { ...endpoint, hints: { forZones: [{ name: own }] } };
+      const ownZone = endpoint.zone!;
+      const receiver =
+        (giving.get(ownZone) ?? 0) > 0 ? [...receiving].find(([, count]) => count > 0) : undefined;
+      if (!receiver) return { ...endpoint, hints: { forZones: [{ name: ownZone }] } };
       const [zone, count] = receiver;
-      giving.set(own, giving.get(own)! - 1);
+      giving.set(ownZone, giving.get(ownZone)! - 1);
       receiving.set(zone, count - 1);
-      add(own, -1);
+      add(ownZone, -1);
       add(zone, 1);
       return { ...endpoint, hints: { forZones: [{ name: zone }] } };
     }),
@@ -209,22 +217,22 @@ function transfers(
   allocated: ReadonlyMap<string, number>,
 ): { readonly giving: Map<string, number>; readonly receiving: Map<string, number> } {
   const surplus = new Map<string, number>();
-  const lack = new Map<string, number>();
+  const deficit = new Map<string, number>();
   for (const [zone, { desired }] of allocations) {
     const difference = (allocated.get(zone) ?? 0) - desired;
     if (difference > 0) surplus.set(zone, difference);
-    else if (difference < 0) lack.set(zone, -difference);
+    else if (difference < 0) deficit.set(zone, -difference);
   }
   const giving = new Map<string, number>();
   const receiving = new Map<string, number>();
   for (;;) {
     const giver = largest(surplus);
-    const receiver = largest(lack);
+    const receiver = largest(deficit);
     if (!giver || !receiver) break;
     if ((giver[1] < 1 && receiver[1] < 1) || giver[1] < 0.5 || receiver[1] < 0.5) break;
     for (const [[zone, amount], left, moved] of [
       [giver, surplus, giving],
-      [receiver, lack, receiving],
+      [receiver, deficit, receiving],
     ] as const) {
       left.set(zone, amount - 1);
       moved.set(zone, (moved.get(zone) ?? 0) + 1);

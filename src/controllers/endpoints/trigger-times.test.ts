@@ -13,7 +13,7 @@ const pod = (name: string, second: number): SeenPod =>
     status: { conditions: [{ type: "Ready", status: "True", lastTransitionTime: at(second) }] },
   }) as unknown as SeenPod;
 
-test("the earliest change since the last time counts, and none is none", () => {
+test("the earliest change since the last call is returned, or undefined without a change", () => {
   const triggers = new TriggerTimes();
   const next = (made: number, ...pods: SeenPod[]): string | undefined =>
     triggers.next("k", service(made), pods);

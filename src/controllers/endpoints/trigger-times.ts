@@ -3,20 +3,20 @@ import { timeOfMillis } from "#base";
 import { type SeenPod, conditionOf, createdAt, timeOf } from "../pods.ts";
 import type { SeenService } from "./service-pods.ts";
 
-interface Seen {
+interface ObservedTimes {
   readonly service: number;
   /** Ready transition times by pod name. */
   readonly pods: ReadonlyMap<string, number>;
 }
 
 export class TriggerTimes {
-  readonly #seen = new Map<string, Seen>();
+  readonly #observed = new Map<string, ObservedTimes>();
 
   /**
    * Returns the earliest change since the last call; undefined if neither the service nor a pod has changed.
    */
   next(key: string, service: SeenService, pods: readonly SeenPod[]): string | undefined {
-    const before = this.#seen.get(key);
+    const before = this.#observed.get(key);
     const created = createdAt(service);
     const ready = new Map(
       pods.map(({ metadata, status }) => [
@@ -24,7 +24,7 @@ export class TriggerTimes {
         timeOf(conditionOf(status.conditions, "Ready")?.lastTransitionTime ?? undefined),
       ]),
     );
-    this.#seen.set(key, { service: created, pods: ready });
+    this.#observed.set(key, { service: created, pods: ready });
     if (!before) return timeOfMillis(created);
     const changed = [...ready].flatMap(([name, at]) => (at > (before.pods.get(name) ?? 0) ? [at] : []));
     if (created > before.service) changed.push(created);
@@ -34,6 +34,6 @@ export class TriggerTimes {
   }
 
   forget(key: string): void {
-    this.#seen.delete(key);
+    this.#observed.delete(key);
   }
 }

@@ -1,15 +1,15 @@
 // Backoff of a job before it replaces failed pods: grows with each failure since the last success.
 import { type SeenPod, timeOf } from "../pods.ts";
 
-export interface BackOff {
+export interface Backoff {
   readonly failures: number;
   readonly lastFailureAt: number;
 }
 
-const firstMilliseconds = 10_000;
-const longestMilliseconds = 6 * 60_000;
+const baseMilliseconds = 10_000;
+const maxMilliseconds = 6 * 60_000;
 
-export const noFailures: BackOff = { failures: 0, lastFailureAt: 0 };
+export const noFailures: Backoff = { failures: 0, lastFailureAt: 0 };
 
 /** Returns when the pod's last container terminated; now if that is unknown. */
 export function finishedAt({ status, metadata }: SeenPod, now: number): number {
@@ -19,12 +19,12 @@ export function finishedAt({ status, metadata }: SeenPod, now: number): number {
 }
 
 /** Returns the backoff record after these pods finished. */
-export function nextBackOff(
-  before: BackOff,
+export function nextBackoff(
+  before: Backoff,
   succeeded: readonly SeenPod[],
   failed: readonly SeenPod[],
   now: number,
-): BackOff {
+): Backoff {
   if (succeeded.length + failed.length === 0) return before;
   const failures = failed.map((pod) => finishedAt(pod, now)).toSorted((a, b) => a - b);
   if (succeeded.length === 0)
@@ -34,8 +34,8 @@ export function nextBackOff(
   return { failures: after.length, lastFailureAt: after.at(-1) ?? 0 };
 }
 
-export function remainingMilliseconds({ failures, lastFailureAt }: BackOff, now: number): number {
+export function remainingMilliseconds({ failures, lastFailureAt }: Backoff, now: number): number {
   if (failures === 0) return 0;
-  const wait = Math.min(longestMilliseconds, firstMilliseconds * 2 ** Math.min(failures - 1, 20));
+  const wait = Math.min(maxMilliseconds, baseMilliseconds * 2 ** Math.min(failures - 1, 20));
   return Math.max(0, lastFailureAt + wait - now);
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Job, Pod } from "#api";
-import { nextBackOff, noFailures, remainingMilliseconds } from "./back-off.ts";
+import { nextBackoff, noFailures, remainingMilliseconds } from "./back-off.ts";
 import { judgeFailure } from "./failure-policy.ts";
 import { countReleased } from "./job-status.ts";
 
@@ -56,17 +56,17 @@ for (const [name, given, pod, counts, fails] of verdicts)
     assert.deepEqual([verdict.counts, verdict.failsJob !== undefined], [counts, fails]);
   });
 
-test("each failure doubles the wait, a success ends it", () => {
+test("each failure doubles the backoff, and a success resets it", () => {
   const at = Date.parse("2030-01-01T00:00:00Z");
-  const once = nextBackOff(noFailures, [], [failed(1)], at);
+  const once = nextBackoff(noFailures, [], [failed(1)], at);
   assert.equal(remainingMilliseconds(once, at), 10_000);
-  const twice = nextBackOff(once, [], [failed(1)], at);
+  const twice = nextBackoff(once, [], [failed(1)], at);
   assert.equal(remainingMilliseconds(twice, at), 20_000);
   assert.equal(remainingMilliseconds(twice, at + 20_000), 0);
-  assert.equal(nextBackOff(twice, [failed(0) as never], [], at).failures, 0);
+  assert.equal(nextBackoff(twice, [failed(0) as never], [], at).failures, 0);
 });
 
-test("pods that have lost their finalizer become numbers, once", () => {
+test("pods that have lost their finalizer are added to the counts once", () => {
   const status = { uncountedTerminatedPods: { succeeded: ["a", "b"], failed: ["c"] }, succeeded: 1 } as never;
   const after = countReleased(status, new Set(["b"]));
   assert.deepEqual(after, { uncountedTerminatedPods: { succeeded: ["b"] }, succeeded: 2, failed: 1 });

@@ -6,7 +6,7 @@ import { jobController } from "./job.ts";
 
 const namespace = "default";
 
-test("a job's pod carries the finalizer until it is counted, then the job is complete", () =>
+test("a job's pod keeps the finalizer until it is counted, then the job is complete", () =>
   withTimedController(jobController, async ({ client, until }) => {
     const [jobs, pods] = [client.of(kinds.jobs), client.of(kinds.pods)];
     await jobs.create({
@@ -32,7 +32,7 @@ test("a job's pod carries the finalizer until it is counted, then the job is com
     assert.equal((await pods.get(pod.metadata.name!, { namespace })).metadata.finalizers, undefined);
   }));
 
-test("while a failed pod is not replaced yet, the status counts no pod as active", () =>
+test("while a failed pod is waiting to be replaced, the status counts no active pods", () =>
   withTimedController(jobController, async ({ client, until }) => {
     const [jobs, pods] = [client.of(kinds.jobs), client.of(kinds.pods)];
     const template = { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] } };
@@ -58,7 +58,7 @@ test("while a failed pod is not replaced yet, the status counts no pod as active
     assert.equal((await pods.list({ namespace })).items.length, 2);
   }));
 
-test("indexes beyond fewer completions are no longer counted", () =>
+test("indexes beyond a reduced number of completions are no longer counted", () =>
   withTimedController(jobController, async ({ client, until }) => {
     const [jobs, pods] = [client.of(kinds.jobs), client.of(kinds.pods)];
     const template = { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] } };

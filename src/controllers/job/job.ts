@@ -18,7 +18,7 @@ import {
 import { ownedPods } from "../owned-pods.ts";
 import { podControl, slowStart } from "../pod-control.ts";
 import { type SeenPod, isActive, isFinished, isReady, keyOf, splitKey, timeOf } from "../pods.ts";
-import { type BackOff, nextBackOff, noFailures, remainingMilliseconds } from "./back-off.ts";
+import { type Backoff, nextBackoff, noFailures, remainingMilliseconds } from "./back-off.ts";
 import { judgeFailure } from "./failure-policy.ts";
 import { countReleased, finishOf, newCondition, uncountedOf, withCondition } from "./job-status.ts";
 import { formatIndexes, parseIndexes, pendingIndexes } from "./indexes.ts";
@@ -37,10 +37,10 @@ import {
 
 /** Delay in which pod changes are batched. */
 const batchMilliseconds = 1000;
-const mostPerSync = 500;
-const mostUncounted = 500;
+const maxPodsPerSync = 500;
+const maxUncountedPods = 500;
 
-type Again = { readonly againInMilliseconds: number } | void;
+type Requeue = { readonly requeueAfterMilliseconds: number } | void;
 
 /** State of one sync; the job includes the writes made so far. */
 interface Sync {
@@ -51,7 +51,7 @@ interface Sync {
   readonly satisfied: boolean;
   readonly succeededIndexes: ReadonlySet<number>;
   status: JobStatus;
-  backOff: BackOff;
+  backoff: Backoff;
 }
 
 export function jobController(context: ControllerContext): Controller {
@@ -67,12 +67,12 @@ export function jobController(context: ControllerContext): Controller {
   const jobClient = client.of(kinds.jobs);
   const podClient = client.of(kinds.pods);
   const expected = expectations(clock);
-  const backOffs = new Map<string, BackOff>();
+  const backoffs = new Map<string, Backoff>();
   /** Pods whose finalizer was removed, by job, until the informer observes it. */
   const released = new Map<string, Set<string>>();
   const queue = queueFor(context, "job", sync, {
-    firstPauseMilliseconds: 10_000,
-    longestPauseMilliseconds: 6 * 60_000,
+    baseDelayMilliseconds: 10_000,
+    maxDelayMilliseconds: 6 * 60_000,
   });
   const orphanQueue = queueFor(context, "job_orphan_pod", releaseOrphan);
   const jobs = view.follow(kinds.jobs, (event) => {
@@ -80,7 +80,7 @@ export function jobController(context: ControllerContext): Controller {
     queue.add(key);
     if (event.type !== "deleted") return;
     expected.forget(key);
-    backOffs.delete(key);
+    backoffs.delete(key);
     released.delete(key);
     for (const pod of pods.informer.controlledBy(event.object.metadata.uid!))
       if (hasFinalizer(pod)) orphanQueue.add(keyOf(pod));
@@ -129,12 +129,12 @@ export function jobController(context: ControllerContext): Controller {
     await ignoreReasons(["NotFound", "Conflict"], podClient.patch(metadata.name!, "strategic", patch, at));
   }
 
-  async function sync(key: string): Promise<Again> {
+  async function sync(key: string): Promise<Requeue> {
     const [namespace, name] = splitKey(key);
     const job = jobs.get(namespace, name);
     if (!job) return;
     if (isJobFinished(job)) {
-      backOffs.delete(key);
+      backoffs.delete(key);
       return;
     }
     const satisfied = expected.satisfied(key);
@@ -149,7 +149,7 @@ export function jobController(context: ControllerContext): Controller {
       return await reconcile(key, job, mine, satisfied);
     } catch (error) {
       // The informer cache is stale: retry shortly.
-      if (isConflict(error)) return { againInMilliseconds: 100 };
+      if (isConflict(error)) return { requeueAfterMilliseconds: 100 };
       throw error;
     }
   }
@@ -159,7 +159,7 @@ export function jobController(context: ControllerContext): Controller {
     job: SeenJob,
     mine: readonly SeenPod[],
     satisfied: boolean,
-  ): Promise<Again> {
+  ): Promise<Requeue> {
     const now = clock.now();
     const uncounted = job.status.uncountedTerminatedPods ?? {};
     const [oldSucceeded, oldFailed] = [uncounted.succeeded ?? [], uncounted.failed ?? []];
@@ -195,12 +195,12 @@ export function jobController(context: ControllerContext): Controller {
         ...job.status,
         ...(!job.status.startTime && !isSuspended(job) && { startTime: timeOfMillis(now) }),
       },
-      backOff: nextBackOff(backOffs.get(key) ?? noFailures, newSucceeded, newFailed, now),
+      backoff: nextBackoff(backoffs.get(key) ?? noFailures, newSucceeded, newFailed, now),
     };
     let finished = finishOf({ job, mine, rules }, state.status, (backoffLimit ?? 6) < failed, now);
     let active = state.active.length;
     let failure: Error | undefined;
-    let again: number | undefined;
+    let requeueAfter: number | undefined;
     let suspendChanged = false;
     if (finished) {
       const results = await Promise.allSettled(state.active.map((pod) => control.delete(job, pod)));
@@ -210,11 +210,11 @@ export function jobController(context: ControllerContext): Controller {
       failure = error;
     } else {
       const isManaged = satisfied && !job.metadata.deletionTimestamp;
-      if (isManaged) ({ active, failure, again } = await manage(state, succeeded, allIndexes));
+      if (isManaged) ({ active, failure, requeueAfter } = await manage(state, succeeded, allIndexes));
       const isComplete =
         active === 0 &&
         (completions === null || completions === undefined ? succeeded > 0 : succeeded >= completions);
-      if (isComplete && again === undefined) finished = newCondition("Complete", "", "", now);
+      if (isComplete && requeueAfter === undefined) finished = newCondition("Complete", "", "", now);
       else if (isManaged) suspendChanged = markSuspended(state);
       if (active < 0) active = 0;
     }
@@ -225,14 +225,14 @@ export function jobController(context: ControllerContext): Controller {
     state.status = { ...rest, ...(active > 0 && { active }), ...(ready !== undefined && { ready }) };
     await track(state, finished, needsFlush);
     if (failed > (job.status.failed ?? 0) && !isJobFinished(state.job))
-      again = Math.min(
-        again ?? Infinity,
-        Math.max(batchMilliseconds, remainingMilliseconds(state.backOff, now)),
+      requeueAfter = Math.min(
+        requeueAfter ?? Infinity,
+        Math.max(batchMilliseconds, remainingMilliseconds(state.backoff, now)),
       );
     if (failure) throw failure;
     const deadline = deadlineIn(state.job);
-    const next = Math.min(again ?? Infinity, deadline ?? Infinity);
-    if (next !== Infinity) return { againInMilliseconds: next };
+    const next = Math.min(requeueAfter ?? Infinity, deadline ?? Infinity);
+    if (next !== Infinity) return { requeueAfterMilliseconds: next };
   }
 
   function isTracked(key: string, pod: SeenPod): boolean {
@@ -253,27 +253,28 @@ export function jobController(context: ControllerContext): Controller {
   interface Managed {
     readonly active: number;
     readonly failure: Error | undefined;
-    readonly again: number | undefined;
+    readonly requeueAfter: number | undefined;
   }
 
   async function manage(state: Sync, succeeded: number, done: ReadonlySet<number>): Promise<Managed> {
     const { job, active } = state;
     const { completions, parallelism } = job.spec;
     if (isSuspended(job)) return await remove(state, podsToRemove(job, active, active.length, dialect));
-    const most = parallelism ?? 1;
+    const limit = parallelism ?? 1;
     const wanted =
       completions === null || completions === undefined
         ? succeeded > 0
           ? active.length
-          : most
-        : Math.max(0, Math.min(most, completions - succeeded));
+          : limit
+        : Math.max(0, Math.min(limit, completions - succeeded));
     const surplus = podsToRemove(job, active, Math.max(0, active.length - wanted), dialect);
-    if (surplus.length > 0) return await remove(state, surplus.slice(0, mostPerSync));
-    if (active.length >= wanted) return { active: active.length, failure: undefined, again: undefined };
-    const wait = remainingMilliseconds(state.backOff, clock.now());
+    if (surplus.length > 0) return await remove(state, surplus.slice(0, maxPodsPerSync));
+    if (active.length >= wanted)
+      return { active: active.length, failure: undefined, requeueAfter: undefined };
+    const delay = remainingMilliseconds(state.backoff, clock.now());
     // Like the reference: until then the status reports no active pods, even if there are some.
-    if (wait > 0) return { active: 0, failure: undefined, again: wait };
-    return await create(state, Math.min(mostPerSync, wanted - active.length), done);
+    if (delay > 0) return { active: 0, failure: undefined, requeueAfter: delay };
+    return await create(state, Math.min(maxPodsPerSync, wanted - active.length), done);
   }
 
   async function create(state: Sync, missing: number, done: ReadonlySet<number>): Promise<Managed> {
@@ -293,17 +294,17 @@ export function jobController(context: ControllerContext): Controller {
       }
     });
     for (let skipped = succeeded; skipped < count; skipped++) expected.creationObserved(key);
-    return { active: active.length + succeeded, failure: error, again: undefined };
+    return { active: active.length + succeeded, failure: error, requeueAfter: undefined };
   }
 
   /** Pods deleted here do not count as failed. */
-  async function remove({ job, key, active }: Sync, gone: readonly SeenPod[]): Promise<Managed> {
+  async function remove({ job, key, active }: Sync, victims: readonly SeenPod[]): Promise<Managed> {
     expected.expectDeletions(
       key,
-      gone.map(({ metadata }) => metadata.uid!),
+      victims.map(({ metadata }) => metadata.uid!),
     );
     const results = await Promise.allSettled(
-      gone.map(async (pod) => {
+      victims.map(async (pod) => {
         try {
           if (hasFinalizer(pod)) await removeFinalizer(pod);
           if (!(await control.delete(job, pod))) expected.deletionObserved(key, pod.metadata.uid!);
@@ -315,20 +316,20 @@ export function jobController(context: ControllerContext): Controller {
     );
     const removed = results.filter((each) => each.status === "fulfilled").length;
     const failure = results.find((each) => each.status === "rejected")?.reason as Error | undefined;
-    return { active: active.length - removed, failure, again: undefined };
+    return { active: active.length - removed, failure, requeueAfter: undefined };
   }
 
   function markSuspended(state: Sync): boolean {
     const { job, status } = state;
     const now = clock.now();
-    const [is, reason, text, event] = isSuspended(job)
+    const [conditionStatus, reason, text, event] = isSuspended(job)
       ? ["True", "JobSuspended", "Job suspended", "Suspended"]
       : ["False", "JobResumed", "Job resumed", "Resumed"];
     const before = status.conditions?.find(({ type }) => type === "Suspended");
-    if (before ? before.status === is : is === "False") return false;
-    const condition = { ...newCondition("Suspended", reason, text, now), status: is };
+    if (before ? before.status === conditionStatus : conditionStatus === "False") return false;
+    const condition = { ...newCondition("Suspended", reason, text, now), status: conditionStatus };
     state.status = { ...status, conditions: withCondition(status.conditions, condition) };
-    if (is === "False") state.status = { ...state.status, startTime: timeOfMillis(now) };
+    if (conditionStatus === "False") state.status = { ...state.status, startTime: timeOfMillis(now) };
     events.event(job, "Normal", event, text);
     return true;
   }
@@ -345,9 +346,9 @@ export function jobController(context: ControllerContext): Controller {
     const tracked = mine.filter((pod) => isTracked(key, pod));
     const withFinalizer = new Set(tracked.map(({ metadata }) => metadata.uid!));
     let { status } = state;
-    const cleaned = countReleased(status, withFinalizer);
-    needsFlush ||= cleaned !== status;
-    status = cleaned;
+    const released = countReleased(status, withFinalizer);
+    needsFlush ||= released !== status;
+    status = released;
     const uncounted = {
       succeeded: [...(status.uncountedTerminatedPods?.succeeded ?? [])],
       failed: [...(status.uncountedTerminatedPods?.failed ?? [])],
@@ -371,7 +372,7 @@ export function jobController(context: ControllerContext): Controller {
           uncounted.failed.push(uid);
       isFull =
         indexes.size - state.succeededIndexes.size + uncounted.succeeded.length + uncounted.failed.length >=
-        mostUncounted;
+        maxUncountedPods;
       if (isFull) break;
     }
     const before = status.uncountedTerminatedPods ?? {};
@@ -398,15 +399,15 @@ export function jobController(context: ControllerContext): Controller {
     if (needsFlush) {
       state.job = await jobClient.update({ ...job, status }, { subresource: "status" });
       status = state.job.status;
-      backOffs.set(key, state.backOff);
+      backoffs.set(key, state.backoff);
     }
     if (release.length > 0) await releaseAll(key, release);
     const removed = new Set(release.map(({ metadata }) => metadata.uid!));
     const after = countReleased(status, new Set([...withFinalizer].filter((uid) => !removed.has(uid))));
     let flushAgain = after !== status;
     status = after;
-    const left = status.uncountedTerminatedPods ?? {};
-    const isCounted = (left.succeeded?.length ?? 0) + (left.failed?.length ?? 0) === 0;
+    const uncountedLeft = status.uncountedTerminatedPods ?? {};
+    const isCounted = (uncountedLeft.succeeded?.length ?? 0) + (uncountedLeft.failed?.length ?? 0) === 0;
     const isDone = finished !== undefined && !isFull && isCounted;
     if (isDone) {
       flushAgain = true;
@@ -418,7 +419,7 @@ export function jobController(context: ControllerContext): Controller {
     }
     if (!flushAgain) return;
     state.job = await jobClient.update({ ...state.job, status }, { subresource: "status" });
-    if (isDone) tellFinished(state.job, finished!);
+    if (isDone) recordFinished(state.job, finished!);
   }
 
   async function releaseAll(key: string, pods: readonly SeenPod[]): Promise<void> {
@@ -439,7 +440,7 @@ export function jobController(context: ControllerContext): Controller {
     if (failure) throw failure;
   }
 
-  function tellFinished(job: SeenJob, { type, reason, message }: JobCondition): void {
+  function recordFinished(job: SeenJob, { type, reason, message }: JobCondition): void {
     if (type !== "Complete") return events.event(job, "Warning", reason ?? "", message ?? "");
     const { completions } = job.spec;
     if (typeof completions === "number" && (job.status.succeeded ?? 0) > completions)

@@ -16,11 +16,11 @@ export interface StatefulClaims {
 }
 
 /** Returns who should own a pod's claims: the set, the pod, or neither. */
-export function wantedOwner(set: SeenStatefulSet, ordinal: number): "set" | "pod" | "nobody" {
+export function desiredOwner(set: SeenStatefulSet, ordinal: number): "set" | "pod" | "none" {
   const { whenScaled = "Retain", whenDeleted = "Retain" } =
     set.spec.persistentVolumeClaimRetentionPolicy ?? {};
   if (whenScaled === "Delete" && !isInRange(set, ordinal)) return "pod";
-  return whenDeleted === "Delete" ? "set" : "nobody";
+  return whenDeleted === "Delete" ? "set" : "none";
 }
 
 /** Returns the owner references of a claim after applying the policy. */
@@ -29,7 +29,7 @@ export function ownersFor(
   set: SeenStatefulSet,
   pod: AnyObject,
 ): readonly OwnerReference[] {
-  const wanted = wantedOwner(set, ordinalOf(pod));
+  const wanted = desiredOwner(set, ordinalOf(pod));
   const owner = wanted === "set" ? set : wanted === "pod" ? pod : undefined;
   const others = before.filter(({ uid }) =>
     owner?.metadata.uid === uid ? true : uid !== set.metadata.uid && uid !== pod.metadata.uid,
@@ -59,15 +59,15 @@ export function statefulClaims(
         const known = informer.get(namespace, name!);
         if (known?.metadata.deletionTimestamp) problems.push(`pvc ${name} is being deleted`);
         if (known) continue;
-        const whose = `Pod ${pod.metadata.name} in StatefulSet ${set.metadata.name}`;
+        const suffix = `Pod ${pod.metadata.name} in StatefulSet ${set.metadata.name}`;
         try {
           await resource.create(claim);
-          events.event(set, "Normal", "SuccessfulCreate", `create Claim ${name} ${whose} success`);
+          events.event(set, "Normal", "SuccessfulCreate", `create Claim ${name} ${suffix} success`);
         } catch (error) {
           if (isAlreadyExists(error)) continue;
           const { message } = error as Error;
           problems.push(`failed to create PVC ${name}: ${message}`);
-          const text = `create Claim ${name} for ${whose} failed error: ${message}`;
+          const text = `create Claim ${name} for ${suffix} failed error: ${message}`;
           events.event(set, "Warning", "FailedCreate", text);
         }
       }

@@ -79,7 +79,7 @@ for (const [isOn, deleted] of [
   [true, ["web-1", "web-2"]],
   [false, ["web-2"]],
 ] as const)
-  test(`an update takes ${deleted.length} of three pods at once, with MaxUnavailableStatefulSet=${isOn}`, () =>
+  test(`an update deletes ${deleted.length} of three pods at once, with MaxUnavailableStatefulSet=${isOn}`, () =>
     withSet(
       {
         replicas: 3,

@@ -47,8 +47,8 @@ interface Revisions {
 
 /** A replica: an existing pod, or the draft of a missing one. */
 type Replica =
-  | { readonly is: "present"; readonly pod: SeenPod }
-  | { readonly is: "missing"; readonly draft: Draft<Pod> & { spec: Pod["spec"] } };
+  | { readonly state: "present"; readonly pod: SeenPod }
+  | { readonly state: "missing"; readonly draft: Draft<Pod> & { spec: Pod["spec"] } };
 
 const isRunningAndReady = (pod: SeenPod): boolean => pod.status.phase === "Running" && isReady(pod);
 const isHealthy = (pod: SeenPod): boolean => isRunningAndReady(pod) && !isDeleting(pod);
@@ -70,7 +70,7 @@ export function statefulSetController(context: ControllerContext): Controller {
   }));
   return { stopped: queue.stopped };
 
-  async function sync(key: string): Promise<{ againInMilliseconds: number } | void> {
+  async function sync(key: string): Promise<{ requeueAfterMilliseconds: number } | void> {
     const [namespace, name] = splitKey(key);
     const seen = sets.get(namespace, name);
     if (!seen) return;
@@ -92,7 +92,7 @@ export function statefulSetController(context: ControllerContext): Controller {
     const seconds = set.spec.minReadySeconds ?? 0;
     const { readyReplicas = 0, availableReplicas } = status;
     if (seconds > 0 && readyReplicas === sizeOf(set) && availableReplicas !== sizeOf(set))
-      return { againInMilliseconds: seconds * 1000 };
+      return { requeueAfterMilliseconds: seconds * 1000 };
   }
 
   async function findRevisions(set: SeenStatefulSet, all: readonly SeenRevision[]): Promise<Revisions> {
@@ -162,14 +162,14 @@ export function statefulSetController(context: ControllerContext): Controller {
     const byOrdinal = new Map(mine.map((pod) => [ordinalOf(pod), pod]));
     const replicas = Array.from({ length: sizeOf(set) }, (_, index): Replica => {
       const pod = byOrdinal.get(startOf(set) + index);
-      return pod ? { is: "present", pod } : missing(set, revisions, startOf(set) + index);
+      return pod ? { state: "present", pod } : missing(set, revisions, startOf(set) + index);
     });
     const condemned = mine
       .filter((pod) => ordinalOf(pod) >= 0 && !isInRange(set, ordinalOf(pod)))
       .toSorted((a, b) => ordinalOf(b) - ordinalOf(a));
     const firstUnhealthy =
       replicas.flatMap(presentPod).find((pod) => !isHealthy(pod)) ??
-      (replicas.some(({ is }) => is === "missing")
+      (replicas.some(({ state: is }) => is === "missing")
         ? undefined
         : condemned.toReversed().find((pod) => !isHealthy(pod)));
     return { replicas, condemned, firstUnhealthy, revisions };
@@ -187,7 +187,7 @@ export function statefulSetController(context: ControllerContext): Controller {
       : isRolling && ordinal < startOf(set) + (set.status.currentReplicas ?? 0);
     const revision = below ? current : update;
     const template = templateOf<PodTemplateSpec>(revision);
-    return { is: "missing", draft: newPod(set, template, revision.metadata.name!, ordinal, dialect) };
+    return { state: "missing", draft: newPod(set, template, revision.metadata.name!, ordinal, dialect) };
   }
 
   /** Reports whether the next replica must wait for this one. */
@@ -198,7 +198,7 @@ export function statefulSetController(context: ControllerContext): Controller {
     isOrdered: boolean,
   ): Promise<boolean> {
     let replica = step.replicas[index]!;
-    if (replica.is === "present") {
+    if (replica.state === "present") {
       const { phase } = replica.pod.status;
       if (phase === "Failed" || phase === "Succeeded") {
         const [type, reason, word] =
@@ -211,10 +211,10 @@ export function statefulSetController(context: ControllerContext): Controller {
         replica = step.replicas[index] = missing(set, step.revisions, startOf(set) + index);
       }
     }
-    if (replica.is === "missing") {
+    if (replica.state === "missing") {
       if (claims.isStale(set, replica.draft.metadata.name!)) return true;
       const pod = await createPod(set, replica.draft);
-      step.replicas[index] = replica = { is: "present", pod };
+      step.replicas[index] = replica = { state: "present", pod };
       if (isOrdered) return true;
     }
     const { pod } = replica;
@@ -256,14 +256,14 @@ export function statefulSetController(context: ControllerContext): Controller {
     const { partition, maxUnavailable } = set.spec.updateStrategy.rollingUpdate ?? {};
     const present = replicas.flatMap(presentPod);
     const unavailable = replicas.length - present.filter(isHealthy).length;
-    let left = mostUnavailable(maxUnavailable, sizeOf(set)) - unavailable;
+    let allowed = maxUnavailablePods(maxUnavailable, sizeOf(set)) - unavailable;
     let currentReplicas = status.currentReplicas ?? 0;
-    for (let index = replicas.length - 1; index >= (partition ?? 0) && left > 0; index--) {
+    for (let index = replicas.length - 1; index >= (partition ?? 0) && allowed > 0; index--) {
       const replica = replicas[index]!;
-      if (replica.is === "missing") continue;
+      if (replica.state === "missing") continue;
       if (revisionOf(replica.pod) === wanted.metadata.name || isDeleting(replica.pod)) continue;
       await deletePod(set, replica.pod);
-      left--;
+      allowed--;
       currentReplicas--;
     }
     return { currentReplicas };
@@ -279,7 +279,7 @@ export function statefulSetController(context: ControllerContext): Controller {
     const partition = set.spec.updateStrategy.rollingUpdate?.partition ?? 0;
     for (let index = replicas.length - 1; index >= partition; index--) {
       const replica = replicas[index]!;
-      if (replica.is === "missing") return {};
+      if (replica.state === "missing") return {};
       const { pod } = replica;
       if (revisionOf(pod) !== wanted.metadata.name && !isDeleting(pod)) {
         await deletePod(set, pod);
@@ -352,7 +352,7 @@ interface Step {
 }
 
 /** Returns the maximum number of unavailable pods, at least one. */
-const mostUnavailable = (given: number | string | null | undefined, size: number): number =>
+const maxUnavailablePods = (given: number | string | null | undefined, size: number): number =>
   Math.max(1, scaledValue(given ?? 1, size, false));
 
 function withoutStart(set: SeenStatefulSet): SeenStatefulSet {
@@ -360,7 +360,7 @@ function withoutStart(set: SeenStatefulSet): SeenStatefulSet {
   return { ...set, spec };
 }
 
-const presentPod = (replica: Replica): SeenPod[] => (replica.is === "present" ? [replica.pod] : []);
+const presentPod = (replica: Replica): SeenPod[] => (replica.state === "present" ? [replica.pod] : []);
 
 /** Runs in order until a call reports that the rest must wait, or in growing batches. */
 async function runAll(

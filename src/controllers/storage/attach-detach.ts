@@ -38,7 +38,7 @@ export function attachDetachController(context: ControllerContext): Controller {
   /** Nodes waiting for a volume that is attached to another node, by volume name. */
   const waiting = new Map<string, Set<string>>();
   /** The time at which a detach was first requested while the volume was in use, by attachment name. */
-  const heldSince = new Map<string, number>();
+  const detachRequestedAt = new Map<string, number>();
   const pods = view.follow(kinds.pods, ({ object }) => {
     if (object.spec.nodeName && object.spec.volumes?.length) queue.add(object.spec.nodeName);
   });
@@ -51,7 +51,7 @@ export function attachDetachController(context: ControllerContext): Controller {
   const volumes = view.follow(kinds.persistentVolumes);
   const drivers = view.follow(kinds.csiDrivers);
   const attachments = view.follow(kinds.volumeAttachments, ({ type, object: { metadata, spec } }) => {
-    if (type === "deleted") heldSince.delete(metadata.name!);
+    if (type === "deleted") detachRequestedAt.delete(metadata.name!);
     queue.add(spec.nodeName);
     for (const nodeName of waiting.get(spec.source.persistentVolumeName ?? "") ?? []) queue.add(nodeName);
   });
@@ -89,7 +89,7 @@ export function attachDetachController(context: ControllerContext): Controller {
   /**
    * Reports whether a single-node volume is attached to another node; records one event on each waiting pod.
    */
-  function isTaken({ volume, pods: waitingPods }: Wanted, nodeName: string): boolean {
+  function isAttachedElsewhere({ volume, pods: waitingPods }: Wanted, nodeName: string): boolean {
     const name = volume.metadata.name!;
     const others = ofVolume(name).filter(({ spec }) => spec.nodeName !== nodeName);
     if (!isExclusive(volume) || others.length === 0) {
@@ -121,15 +121,15 @@ export function attachDetachController(context: ControllerContext): Controller {
   }
 
   /** Returns how many milliseconds to wait for the node to unmount a volume that none of its pods needs. */
-  function patienceWith(node: SeenNode | undefined, attachment: string): number {
+  function unmountWait(node: SeenNode | undefined, attachment: string): number {
     if (!node || isOutOfService(node)) return 0;
-    const since = heldSince.get(attachment) ?? clock.now();
-    heldSince.set(attachment, since);
+    const since = detachRequestedAt.get(attachment) ?? clock.now();
+    detachRequestedAt.set(attachment, since);
     const isHealthy = conditionOf(node.status.conditions, "Ready")?.status === "True";
     return isHealthy ? Infinity : Math.max(0, since + unmountMilliseconds - clock.now());
   }
 
-  async function sync(nodeName: string): Promise<{ againInMilliseconds: number } | void> {
+  async function sync(nodeName: string): Promise<{ requeueAfterMilliseconds: number } | void> {
     const node = nodes.get(undefined, nodeName);
     const wanted = wantedOn(nodeName);
     const wantedVolumes = new Set([...wanted.values()].map(({ volume }) => volume.metadata.name!));
@@ -138,12 +138,12 @@ export function attachDetachController(context: ControllerContext): Controller {
     const isManaged = node?.metadata.annotations?.[annotations.controllerManagedAttach] === "true";
     if (node && isManaged)
       for (const [name, each] of wanted)
-        if (!attachments.get(undefined, name) && !isTaken(each, nodeName))
+        if (!attachments.get(undefined, name) && !isAttachedElsewhere(each, nodeName))
           await attach(name, each.volume, nodeName);
     const inUse = new Set(node?.status.volumesInUse ?? []);
     const attached = new Map((node?.status.volumesAttached ?? []).map((each) => [each.name, each]));
     let hasChanged = false;
-    let again = Infinity;
+    let requeueAfter = Infinity;
     const nameOf = (volume: SeenVolume): string =>
       `${volumeNames.csiPrefix}${volume.spec.csi!.driver}^${volume.spec.csi!.volumeHandle}`;
     for (const { metadata, spec, status } of present) {
@@ -155,16 +155,16 @@ export function attachDetachController(context: ControllerContext): Controller {
         for (const pod of entry.pods) events.event(pod, "Normal", "SuccessfulAttachVolume", text);
       }
       if (entry) {
-        heldSince.delete(metadata.name!);
+        detachRequestedAt.delete(metadata.name!);
         continue;
       }
       const volume = volumes.get(undefined, spec.source.persistentVolumeName ?? "");
-      const unique = volume?.spec.csi ? nameOf(volume) : undefined;
-      const patience = unique !== undefined && inUse.has(unique) ? patienceWith(node, metadata.name!) : 0;
-      again = Math.min(again, patience || Infinity);
-      if (patience > 0) continue;
-      heldSince.delete(metadata.name!);
-      if (unique !== undefined && attached.delete(unique)) hasChanged = true;
+      const uniqueName = volume?.spec.csi ? nameOf(volume) : undefined;
+      const wait = uniqueName !== undefined && inUse.has(uniqueName) ? unmountWait(node, metadata.name!) : 0;
+      requeueAfter = Math.min(requeueAfter, wait || Infinity);
+      if (wait > 0) continue;
+      detachRequestedAt.delete(metadata.name!);
+      if (uniqueName !== undefined && attached.delete(uniqueName)) hasChanged = true;
       if (!metadata.deletionTimestamp)
         await ignoreReasons(["NotFound"], attachmentClient.delete(metadata.name!, { uid: metadata.uid! }));
     }
@@ -177,7 +177,7 @@ export function attachDetachController(context: ControllerContext): Controller {
         { subresource: "status", ifUnchanged: true },
       );
     }
-    if (again < Infinity) return { againInMilliseconds: again };
+    if (requeueAfter < Infinity) return { requeueAfterMilliseconds: requeueAfter };
   }
 
   async function attach(name: string, volume: SeenVolume, nodeName: string): Promise<void> {

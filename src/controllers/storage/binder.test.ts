@@ -16,7 +16,7 @@ const volume = (name: string, storage: string) => ({
   },
 });
 
-test("a claim takes the smallest volume that fits, and a released volume is not bound again", () =>
+test("a claim binds the smallest volume that fits, and a released volume is not bound again", () =>
   withController(volumeBinderController, async ({ client }) => {
     const [volumes, claims] = [client.of(kinds.persistentVolumes), client.of(kinds.persistentVolumeClaims)];
     for (const [name, size] of [
@@ -49,11 +49,11 @@ test("a claim takes the smallest volume that fits, and a released volume is not 
 
 const csi = { driver: "ext.example", volumeHandle: "h" };
 const noDeleter = (why: string) => `error getting deleter volume plugin for volume "v": ${why}`;
-const reclaimed: [name: string, source: object, policy: string, provisioner: string, told: string][] = [
-  ["its provisioner deletes", { csi }, "Delete", "ext.example", "Released"],
-  ["nobody deletes", { csi }, "Delete", "", `Failed ${noDeleter("no deletable volume plugin matched")}`],
+const reclaimed: [name: string, source: object, policy: string, provisioner: string, status: string][] = [
+  ["is deleted by its provisioner", { csi }, "Delete", "ext.example", "Released"],
+  ["has no deleter", { csi }, "Delete", "", `Failed ${noDeleter("no deletable volume plugin matched")}`],
   [
-    "is of a kind that nobody knows",
+    "has an unknown type",
     { fc: { wwids: ["w"] } },
     "Delete",
     "",
@@ -74,8 +74,8 @@ const reclaimed: [name: string, source: object, policy: string, provisioner: str
     "Failed No recycler plugin found for the volume!",
   ],
 ];
-for (const [name, source, policy, provisioner, told] of reclaimed)
-  test(`a released volume that ${name} becomes ${told.split(" ")[0]}`, () =>
+for (const [name, source, policy, provisioner, status] of reclaimed)
+  test(`a released volume that ${name} becomes ${status.split(" ")[0]}`, () =>
     withController(volumeBinderController, async ({ client }) => {
       const volumes = client.of(kinds.persistentVolumes);
       const { hostPath: _, ...spec } = volume("v", "1Gi").spec;
@@ -87,7 +87,7 @@ for (const [name, source, policy, provisioner, told] of reclaimed)
       });
       const { status } = await until(async () => {
         const found = await volumes.get("v");
-        return told.startsWith(`${found.status.phase} `) || found.status.phase === told ? found : undefined;
+        return status.startsWith(`${found.status.phase} `) || found.status.phase === status ? found : undefined;
       });
-      assert.equal([status.phase, ...(status.message ? [status.message] : [])].join(" "), told);
+      assert.equal([status.phase, ...(status.message ? [status.message] : [])].join(" "), status);
     }));

@@ -22,7 +22,7 @@ import { keyOf, splitKey } from "../pods.ts";
 import { reclaimFinalizers } from "./reclaim-finalizers.ts";
 
 type SeenClass = StorageClass & AnyObject;
-type Again = { readonly againInMilliseconds: number } | void;
+type Requeue = { readonly requeueAfterMilliseconds: number } | void;
 
 const noRecycler = "No recycler plugin found for the volume!";
 
@@ -66,24 +66,29 @@ export function volumeBinderController(context: ControllerContext, resyncMillise
     for (const claim of waiting(name)) queue.add(keyOf(claim));
   }
 
-  async function syncClaim(key: string): Promise<Again> {
+  async function syncClaim(key: string): Promise<Requeue> {
     const [namespace, name] = splitKey(key);
     const claim = claims.get(namespace, name);
     if (!claim) return;
     if (claim.metadata.annotations?.[annotations.bindCompleted]) return await syncBound(claim);
     await syncUnbound(claim);
-    return { againInMilliseconds: resyncMilliseconds };
+    return { requeueAfterMilliseconds: resyncMilliseconds };
   }
 
   async function syncBound(claim: SeenClaim): Promise<void> {
     const lost = "Data on the volume is lost!";
     const { volumeName } = claim.spec;
     if (!volumeName)
-      return await lose(claim, "ClaimLost", `Bound claim has lost reference to PersistentVolume. ${lost}`);
+      return await markLost(
+        claim,
+        "ClaimLost",
+        `Bound claim has lost reference to PersistentVolume. ${lost}`,
+      );
     const volume = volumes.get(undefined, volumeName);
-    if (!volume) return await lose(claim, "ClaimLost", `Bound claim has lost its PersistentVolume. ${lost}`);
+    if (!volume)
+      return await markLost(claim, "ClaimLost", `Bound claim has lost its PersistentVolume. ${lost}`);
     if (volume.spec.claimRef && !isReservedFor(volume, claim))
-      return await lose(
+      return await markLost(
         claim,
         "ClaimMisbound",
         "Two claims are bound to the same volume, this one is bound incorrectly",
@@ -91,7 +96,7 @@ export function volumeBinderController(context: ControllerContext, resyncMillise
     await bind(volume, claim);
   }
 
-  async function lose(claim: SeenClaim, reason: string, message: string): Promise<void> {
+  async function markLost(claim: SeenClaim, reason: string, message: string): Promise<void> {
     if (claim.status.phase === "Lost") return;
     await claimClient.update({ ...claim, status: { phase: "Lost" } }, { subresource: "status" });
     events.event(claim, "Warning", reason, message);
@@ -105,7 +110,7 @@ export function volumeBinderController(context: ControllerContext, resyncMillise
     const volume = findMatchingVolume(claim, volumes.items(), { dialect, onlyReserved: isDelayed });
     if (volume) return await bind(volume, claim);
     if (gates.enabled("RetroactiveDefaultStorageClass") && (await assignDefaultClass(claim))) return;
-    if (isDelayed) tellDelay(claim);
+    if (isDelayed) recordDelay(claim);
     else if (claimClass(claim, dialect) !== "") await provision(claim, storageClass);
     else {
       const text = "no persistent volumes available for this claim and no storage class is set";
@@ -157,7 +162,7 @@ export function volumeBinderController(context: ControllerContext, resyncMillise
     return true;
   }
 
-  function tellDelay(claim: SeenClaim): void {
+  function recordDelay(claim: SeenClaim): void {
     const users = pods
       .inNamespace(claim.metadata.namespace!)
       .filter(
@@ -221,18 +226,18 @@ export function volumeBinderController(context: ControllerContext, resyncMillise
         uid,
         resourceVersion,
       };
-      const isOurChoice = !isReservedFor(volume, claim);
+      const isChosenHere = !isReservedFor(volume, claim);
       bound = await replaceObject(volumeClient, volume, {
         spec: { claimRef },
-        ...(isOurChoice && { metadata: { annotations: { [annotations.boundByController]: "yes" } } }),
+        ...(isChosenHere && { metadata: { annotations: { [annotations.boundByController]: "yes" } } }),
       });
     }
     bound = await setPhase(bound, "Bound");
-    let tied = claim;
+    let boundClaim = claim;
     const volumeName = bound.metadata.name!;
     const isNew = claim.spec.volumeName !== volumeName;
     if (isNew || !claim.metadata.annotations?.[annotations.bindCompleted])
-      tied = await replaceObject(claimClient, claim, {
+      boundClaim = await replaceObject(claimClient, claim, {
         metadata: {
           annotations: {
             [annotations.bindCompleted]: "yes",
@@ -242,7 +247,7 @@ export function volumeBinderController(context: ControllerContext, resyncMillise
         spec: { volumeName },
       });
     const { accessModes, capacity } = bound.spec;
-    const before = tied.status;
+    const before = boundClaim.status;
     if (before.phase === "Bound" && before.capacity) return;
     const status: PersistentVolumeClaimStatus = {
       ...before,
@@ -250,7 +255,7 @@ export function volumeBinderController(context: ControllerContext, resyncMillise
       ...(accessModes && { accessModes }),
       ...(capacity && { capacity }),
     };
-    await claimClient.update({ ...tied, status }, { subresource: "status" });
+    await claimClient.update({ ...boundClaim, status }, { subresource: "status" });
   }
 
   async function setPhase(volume: SeenVolume, phase: string, message = ""): Promise<SeenVolume> {
@@ -281,13 +286,14 @@ export function volumeBinderController(context: ControllerContext, resyncMillise
       volume.spec.persistentVolumeReclaimPolicy === "Delete"
     )
       return await release(volume);
-    const { [annotations.boundByController]: ours, ...others } = volume.metadata.annotations ?? {};
+    const { [annotations.boundByController]: boundByController, ...others } =
+      volume.metadata.annotations ?? {};
     const { uid: _, resourceVersion: __, ...kept } = reference;
     const { claimRef: ___, ...spec } = volume.spec;
     const freed = await volumeClient.update({
       ...volume,
       metadata: { ...volume.metadata, annotations: others },
-      spec: ours ? spec : { ...spec, claimRef: kept },
+      spec: boundByController ? spec : { ...spec, claimRef: kept },
     });
     await setPhase(freed, "Available");
   }
@@ -309,7 +315,7 @@ export function volumeBinderController(context: ControllerContext, resyncMillise
     const policy = volume.spec.persistentVolumeReclaimPolicy;
     if (policy === "Retain" || !policy || phase === "Failed") return;
     if (policy === "Delete" && volume.metadata.deletionTimestamp && !honorsPolicy) return;
-    const problem = policy === "Recycle" ? noRecycler : whyNotDeleted(volume);
+    const problem = policy === "Recycle" ? noRecycler : deletionProblem(volume);
     if (problem === undefined) return;
     const reason = policy === "Recycle" ? "VolumeFailedRecycle" : "VolumeFailedDelete";
     await ignoreReasons(["NotFound"], setPhase(released, "Failed", problem));
@@ -317,7 +323,7 @@ export function volumeBinderController(context: ControllerContext, resyncMillise
   }
 
   /** Returns why the volume cannot be deleted; undefined if its external provisioner deletes it. */
-  function whyNotDeleted({ metadata, spec }: SeenVolume): string | undefined {
+  function deletionProblem({ metadata, spec }: SeenVolume): string | undefined {
     const provisioner = metadata.annotations?.[annotations.provisionedBy];
     if (provisioner) {
       const isExternal = !provisioner.startsWith(volumeNames.pluginPrefix) || isLocalPath(provisioner);

@@ -11,10 +11,10 @@ import {
 import { keyOf, splitKey } from "../pods.ts";
 
 /** Reports whether a bound claim requests more storage than it has. */
-export function isToGrow({ spec, status }: SeenClaim): boolean {
-  const [wanted, has] = [spec.resources.requests?.["storage"], status.capacity?.["storage"]];
-  if (status.phase !== "Bound" || wanted === undefined || has === undefined) return false;
-  return compareQuantity(parseQuantity(wanted), parseQuantity(has)) > 0;
+export function needsExpansion({ spec, status }: SeenClaim): boolean {
+  const [wanted, current] = [spec.resources.requests?.["storage"], status.capacity?.["storage"]];
+  if (status.phase !== "Bound" || wanted === undefined || current === undefined) return false;
+  return compareQuantity(parseQuantity(wanted), parseQuantity(current)) > 0;
 }
 
 export function volumeExpanderController(context: ControllerContext): Controller {
@@ -27,7 +27,7 @@ export function volumeExpanderController(context: ControllerContext): Controller
       event.type === "added" ||
       (event.type === "updated" &&
         event.old.spec.resources.requests?.["storage"] !== object.spec.resources.requests?.["storage"]);
-    if (event.type !== "deleted" && isNew && isToGrow(object)) queue.add(keyOf(object));
+    if (event.type !== "deleted" && isNew && needsExpansion(object)) queue.add(keyOf(object));
   });
   const volumes = view.follow(kinds.persistentVolumes);
   return { stopped: queue.stopped };
@@ -35,7 +35,7 @@ export function volumeExpanderController(context: ControllerContext): Controller
   async function sync(key: string): Promise<void> {
     const [namespace, name] = splitKey(key);
     const claim = claims.get(namespace, name);
-    if (!claim || !isToGrow(claim) || !volumes.get(undefined, claim.spec.volumeName ?? "")) return;
+    if (!claim || !needsExpansion(claim) || !volumes.get(undefined, claim.spec.volumeName ?? "")) return;
     const text = "waiting for an external controller to expand this PVC";
     events.event(claim, "Warning", "ExternalExpanding", text);
     await Promise.resolve();

@@ -7,7 +7,7 @@ import { virtualClock } from "#base";
 import { kinds } from "#client";
 import type { SeenVolume } from "#controllerkit";
 import { dialects } from "#dialect";
-import { gone, orNone, until, withController, withTimedController } from "../cluster.fixture.ts";
+import { isDeleted, orUndefined, until, withController, withTimedController } from "../cluster.fixture.ts";
 import { attachDetachController, attachmentName } from "./attach-detach.ts";
 import { volumeBinderController } from "./binder.ts";
 import { createClaim, withProvisioner } from "./local-path.fixture.ts";
@@ -21,7 +21,7 @@ for (const [isOn, storageClass] of [
   [true, "late"],
   [false, undefined],
 ] as const)
-  test(`a claim without a class ${isOn ? "gets" : "does not get"} a default that comes later, with RetroactiveDefaultStorageClass=${isOn}`, () =>
+  test(`a claim without a class ${isOn ? "gets" : "does not get"} a default class created later, with RetroactiveDefaultStorageClass=${isOn}`, () =>
     withTimedController(
       (context) => volumeBinderController(context),
       async ({ client, until }) => {
@@ -55,12 +55,12 @@ for (const [isOn, storageClass] of [
 
 const { volumeReclaim, externalReclaim } = dialects.kubernetes.names.finalizers;
 const kept: [name: string, provisioner: string, policy: string, before: string[], after: string[]][] = [
-  ["a volume that is made here", "kubernetes.io/x", "Delete", ["a"], ["a", volumeReclaim]],
-  ["one that is kept", "kubernetes.io/x", "Retain", [volumeReclaim], []],
-  ["one whose driver was given up", "kubernetes.io/x", "Retain", [externalReclaim], []],
-  ["one that drivers have taken over", "kubernetes.io/aws-ebs", "Delete", [volumeReclaim, "a"], ["a"]],
-  ["one of a driver", "ext.example", "Delete", [externalReclaim], [externalReclaim]],
-  ["one that nobody has provisioned", "", "Delete", ["a"], ["a"]],
+  ["an in-tree volume", "kubernetes.io/x", "Delete", ["a"], ["a", volumeReclaim]],
+  ["a retained volume", "kubernetes.io/x", "Retain", [volumeReclaim], []],
+  ["a volume whose driver migration was reverted", "kubernetes.io/x", "Retain", [externalReclaim], []],
+  ["a volume migrated to a driver", "kubernetes.io/aws-ebs", "Delete", [volumeReclaim, "a"], ["a"]],
+  ["a volume of a driver", "ext.example", "Delete", [externalReclaim], [externalReclaim]],
+  ["a volume that was not provisioned", "", "Delete", ["a"], ["a"]],
 ];
 for (const [name, provisioner, policy, before, after] of kept)
   test(`${name} has the finalizers ${after.join(", ") || "of nobody"}`, () => {
@@ -95,14 +95,14 @@ for (const isOn of [true, false])
         });
         await volumes.delete(name);
         await claims.delete("data", { namespace });
-        await until(() => gone(volumes.get(name)));
+        await until(() => isDeleted(volumes.get(name)));
         assert.equal(existsSync(join(folder, name)), !isOn);
       },
       { HonorPVReclaimPolicy: isOn },
     ));
 
 for (const isOn of [true, false])
-  test(`a node out of service ${isOn ? "loses" : "keeps"} volumes that it still uses, with NodeOutOfServiceVolumeDetach=${isOn}`, async () => {
+  test(`an out-of-service node ${isOn ? "loses" : "keeps"} volumes in use, with NodeOutOfServiceVolumeDetach=${isOn}`, async () => {
     const clock = virtualClock(Date.now());
     const { annotations: names, taints: taintNames, volumes: volumeNames } = dialects.orch.names;
     await withController(
@@ -126,15 +126,15 @@ for (const isOn of [true, false])
           metadata: { name },
           spec: { attacher: csi.driver, nodeName: "n1", source: { persistentVolumeName: "v" } },
         });
-        if (isOn) return void (await until(() => gone(attachments.get(name))));
+        if (isOn) return void (await until(() => isDeleted(attachments.get(name))));
         // A node that is not ready has six minutes to unmount.
         for (let minute = 0; minute < 5; minute++) {
           await clock.advance(60_000);
-          assert.ok(await orNone(attachments.get(name)));
+          assert.ok(await orUndefined(attachments.get(name)));
         }
         await until(async () => {
           await clock.advance(60_000);
-          return await gone(attachments.get(name));
+          return await isDeleted(attachments.get(name));
         });
       },
       clock,

@@ -3,13 +3,13 @@ import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { test } from "node:test";
 import { kinds } from "#client";
-import { gone, until, withController } from "../cluster.fixture.ts";
+import { isDeleted, until, withController } from "../cluster.fixture.ts";
 import { createClaim, withProvisioner } from "./local-path.fixture.ts";
 import { ensureLocalPathClass } from "./local-path.ts";
 
 const namespace = "default";
 
-test("the class is the default one, waits for pods, and is made once", () =>
+test("the storage class is the default, waits for pods, and is created once", () =>
   withController([], async ({ client }) => {
     await ensureLocalPathClass(client);
     await ensureLocalPathClass(client);
@@ -32,7 +32,7 @@ test("the class is the default one, waits for pods, and is made once", () =>
     );
   }));
 
-test("a claim of this node gets a folder, which goes with the claim", () =>
+test("a claim of this node gets a folder, which is deleted with the claim", () =>
   withProvisioner(async ({ client }, folder) => {
     await ensureLocalPathClass(client);
     const claims = client.of(kinds.persistentVolumeClaims);
@@ -50,11 +50,11 @@ test("a claim of this node gets a folder, which goes with the claim", () =>
     assert.equal(statSync(join(folder, name)).mode & 0o777, 0o777);
     writeFileSync(join(folder, name, "file"), "x");
     await claims.delete("data", { namespace });
-    await until(() => gone(client.of(kinds.persistentVolumes).get(name)));
+    await until(() => isDeleted(client.of(kinds.persistentVolumes).get(name)));
     assert.equal(existsSync(join(folder, name)), false);
   }));
 
-test("a volume that only claims to be one of these loses nothing", () =>
+test("a volume with a forged annotation loses no data", () =>
   withProvisioner(async ({ client }, folder) => {
     await ensureLocalPathClass(client);
     const victim = join(folder, "..", "victim");
@@ -87,7 +87,7 @@ test("a volume that only claims to be one of these loses nothing", () =>
     const { metadata } = await createClaim(client, "data", "n1");
     await until(async () => existsSync(join(folder, `pvc-${metadata.uid}`)));
     await client.of(kinds.persistentVolumeClaims).delete("data", { namespace });
-    await until(() => gone(volumes.get(`pvc-${metadata.uid}`)));
+    await until(() => isDeleted(volumes.get(`pvc-${metadata.uid}`)));
     assert.equal(existsSync(victim), true);
     assert.equal((await volumes.list()).items.length, 2);
   }));

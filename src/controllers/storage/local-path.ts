@@ -41,17 +41,17 @@ export function localPathProvisioner(
   const resource = client.of(kinds.persistentVolumes);
   const queue = queueFor(context, "local-path", (key) => (key.includes("/") ? provision(key) : reclaim(key)));
   const claims = view.follow(kinds.persistentVolumeClaims, ({ type, object }) => {
-    if (type !== "deleted" && isForUs(object)) queue.add(keyOf(object));
+    if (type !== "deleted" && isForThisNode(object)) queue.add(keyOf(object));
   });
   const volumes = view.follow(kinds.persistentVolumes, ({ type, object }) => {
-    if (type !== "deleted" && isOurs(object)) queue.add(object.metadata.name!);
+    if (type !== "deleted" && isManaged(object)) queue.add(object.metadata.name!);
   });
   const classes = view.follow(kinds.storageClasses);
   const nodes = view.follow(kinds.nodes);
   return { stopped: queue.stopped };
 
   /** Reports whether the binder requested a volume on this node. */
-  function isForUs({ metadata, spec }: SeenClaim): boolean {
+  function isForThisNode({ metadata, spec }: SeenClaim): boolean {
     return (
       metadata.annotations?.[annotations.storageProvisioner] === provisioner &&
       metadata.annotations?.[annotations.selectedNode] === nodeName &&
@@ -60,7 +60,7 @@ export function localPathProvisioner(
     );
   }
 
-  function isOurs({ metadata, spec }: SeenVolume): boolean {
+  function isManaged({ metadata, spec }: SeenVolume): boolean {
     return (
       metadata.annotations?.[annotations.provisionedBy] === provisioner &&
       volumeName.test(metadata.name!) &&
@@ -75,7 +75,7 @@ export function localPathProvisioner(
   async function provision(key: string): Promise<void> {
     const [namespace, claimName] = splitKey(key);
     const claim = claims.get(namespace, claimName);
-    if (!claim || !isForUs(claim)) return;
+    if (!claim || !isForThisNode(claim)) return;
     const storageClass = classes.get(undefined, claimClass(claim, dialect));
     if (storageClass?.provisioner !== provisioner) return;
     if (claim.spec.volumeMode === "Block") {
@@ -91,7 +91,7 @@ export function localPathProvisioner(
       await makeVolumeFolder(folderOf(name));
       await resource.create(volumeFor(claim, name, storageClass) as never);
       events.event(claim, "Normal", "ProvisioningSucceeded", `Successfully provisioned volume ${name}`);
-      log.verbose(1, "volume made", { volume: name, claim: key });
+      log.verbose(1, "volume created", { volume: name, claim: key });
     } catch (error) {
       if (isAlreadyExists(error)) return;
       const why = `failed to provision volume with StorageClass "${storageClass.metadata.name}": ${(error as Error).message}`;
@@ -134,7 +134,7 @@ export function localPathProvisioner(
   /** Removes the folder and the volume after the claim was deleted, if the policy is Delete. */
   async function reclaim(name: string): Promise<void> {
     const volume = volumes.get(undefined, name);
-    if (!volume || !isOurs(volume)) return;
+    if (!volume || !isManaged(volume)) return;
     const isKept = volume.metadata.finalizers?.includes(volumeReclaim);
     if (volume.metadata.deletionTimestamp && !isKept) return;
     if (volume.status.phase !== "Released" || volume.spec.persistentVolumeReclaimPolicy !== "Delete") return;
@@ -148,7 +148,7 @@ export function localPathProvisioner(
     await ignoreReasons(["NotFound", "Conflict"], resource.delete(name, { uid: uid! }));
     const patch = { metadata: { uid, "$deleteFromPrimitiveList/finalizers": [volumeReclaim] } };
     if (isKept) await ignoreReasons(["NotFound", "Conflict"], resource.patch(name, "strategic", patch));
-    log.verbose(1, "volume removed", { volume: name });
+    log.verbose(1, "volume deleted", { volume: name });
   }
 }
 

@@ -15,20 +15,20 @@ const podIn = (where: string, name: string): SeenPod =>
   ({ metadata: { name, namespace: where } }) as unknown as SeenPod;
 
 const modes: [name: string, accessModes: string[], exclusive: boolean][] = [
-  ["a volume that one node may write", ["ReadWriteOnce"], true],
-  ["one that one pod may write", ["ReadWriteOncePod"], true],
-  ["one that many may read", ["ReadWriteOnce", "ReadOnlyMany"], false],
-  ["one that many may write", ["ReadWriteMany"], false],
-  ["one that does not say", [], false],
+  ["a ReadWriteOnce volume", ["ReadWriteOnce"], true],
+  ["a ReadWriteOncePod volume", ["ReadWriteOncePod"], true],
+  ["a volume that is also ReadOnlyMany", ["ReadWriteOnce", "ReadOnlyMany"], false],
+  ["a ReadWriteMany volume", ["ReadWriteMany"], false],
+  ["a volume without access modes", [], false],
 ];
 for (const [name, accessModes, exclusive] of modes)
-  test(`${name} is ${exclusive ? "" : "not "}attached to one node only`, () =>
+  test(`${name} is ${exclusive ? "" : "not "}exclusive to one node`, () =>
     assert.equal(isExclusive(volumeWith(accessModes)), exclusive));
 
 const texts: [name: string, users: SeenPod[], expected: string][] = [
-  ["nobody", [], "is already exclusively attached to one node and can't be attached to another"],
-  ["pods beside", [podIn("x", "b"), podIn("x", "c")], "is already used by pod(s) b, c"],
-  ["others", [podIn("y", "b")], "is already used by 1 pod(s) in different namespaces"],
+  ["no pods", [], "is already exclusively attached to one node and can't be attached to another"],
+  ["pods of the same namespace", [podIn("x", "b"), podIn("x", "c")], "is already used by pod(s) b, c"],
+  ["pods of other namespaces", [podIn("y", "b")], "is already used by 1 pod(s) in different namespaces"],
   [
     "both",
     [podIn("x", "b"), podIn("y", "c")],
@@ -36,7 +36,7 @@ const texts: [name: string, users: SeenPod[], expected: string][] = [
   ],
 ];
 for (const [name, users, expected] of texts)
-  test(`a pod is told that its volume is used by ${name}`, () =>
+  test(`a waiting pod's event names the users of the volume: ${name}`, () =>
     assert.equal(
       multiAttachText(volumeWith([]), podIn("x", "a"), users),
       `Multi-Attach error for volume "v" Volume ${expected}`,
@@ -73,7 +73,7 @@ const createPod = (client: ApiClient, name: string, nodeName: string): Promise<u
     },
   } as never);
 
-test("a volume comes to the second node when the first has let go of it", () =>
+test("a volume is attached to the second node once the first has detached it", () =>
   withController(attachDetachController, async ({ client }) => {
     await prepare(client);
     const attachments = client.of(kinds.volumeAttachments);

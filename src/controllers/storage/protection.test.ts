@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PersistentVolumeClaim, Pod } from "#api";
 import { kinds } from "#client";
-import { gone, until, withController } from "../cluster.fixture.ts";
+import { isDeleted, until, withController } from "../cluster.fixture.ts";
 import { claimProtectionController, uses, volumeProtectionController } from "./protection.ts";
 
 const claim = {
@@ -27,16 +27,16 @@ const pod = (
   }) as unknown as Pod;
 const cases: [name: string, pod: Pod, used: boolean][] = [
   ["a pod on a node uses the claim it names", pod(named), true],
-  ["a pod without a node uses nothing yet", pod(named, { node: "" }), false],
-  ["a pod uses no other claims", pod([{ name: "x", persistentVolumeClaim: { claimName: "q" } }]), false],
-  ["a pod uses the claim that was made for it", pod(made), true],
-  ["a claim made for another pod of that name is not used", pod(made, { uid: "w" }), false],
-  ["a pod that is shut down needs the claim made for it no more", pod(made, { grace: 0 }), false],
-  ["a pod that still stops needs it", pod(made, { grace: 30 }), true],
+  ["an unscheduled pod does not use a claim", pod(named, { node: "" }), false],
+  ["a pod does not use other claims", pod([{ name: "x", persistentVolumeClaim: { claimName: "q" } }]), false],
+  ["a pod uses the claim created for it", pod(made), true],
+  ["a claim created for another pod of the same name is not used", pod(made, { uid: "w" }), false],
+  ["a terminated pod no longer needs the claim created for it", pod(made, { grace: 0 }), false],
+  ["a terminating pod still needs it", pod(made, { grace: 30 }), true],
 ];
 for (const [name, given, used] of cases) test(name, () => assert.equal(Boolean(uses(given, claim)), used));
 
-test("a claim goes when its last pod has gone, at once when there is none", async () => {
+test("a claim is deleted after its last pod, or at once without pods", async () => {
   await withController(claimProtectionController, async ({ client }) => {
     const claims = client.of(kinds.persistentVolumeClaims);
     const pods = client.of(kinds.pods);
@@ -54,14 +54,14 @@ test("a claim goes when its last pod has gone, at once when there is none", asyn
     await pods.create({ metadata: { name: "p", namespace }, spec } as never);
     await claims.delete("used", { namespace });
     await claims.delete("free", { namespace });
-    await until(async () => await gone(claims.get("free", { namespace })));
+    await until(async () => await isDeleted(claims.get("free", { namespace })));
     assert.ok((await claims.get("used", { namespace })).metadata.deletionTimestamp);
     await pods.delete("p", { namespace, graceSeconds: 0 });
-    await until(async () => await gone(claims.get("used", { namespace })));
+    await until(async () => await isDeleted(claims.get("used", { namespace })));
   });
 });
 
-test("a volume goes when it is bound no more", async () => {
+test("a volume is deleted once it is no longer bound", async () => {
   await withController(volumeProtectionController, async ({ client }) => {
     const volumes = client.of(kinds.persistentVolumes);
     await volumes.create({
@@ -72,6 +72,6 @@ test("a volume goes when it is bound no more", async () => {
     await volumes.delete("v");
     assert.ok((await volumes.get("v")).metadata.deletionTimestamp);
     await volumes.patch("v", "merge", { status: { phase: "Released" } }, { subresource: "status" });
-    await until(async () => await gone(volumes.get("v")));
+    await until(async () => await isDeleted(volumes.get("v")));
   });
 });
