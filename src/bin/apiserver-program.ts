@@ -4,7 +4,7 @@ import { type Log, systemClock, versionText } from "#base";
 import { chosenDialect } from "#dialect";
 import { answerOperator, logFlags, logFrom, problemText, terminalWidth } from "#options";
 import { ownMemory, returnMemory } from "./memory-return.ts";
-import { reasonToStop, tellSupervisor } from "./up/channel.ts";
+import { reasonToStop, notifySupervisor } from "./up/channel.ts";
 
 export interface StartedApiserver {
   readonly server: StartedServer;
@@ -12,9 +12,9 @@ export interface StartedApiserver {
 }
 
 /** Work that runs alongside the server until the signal aborts. */
-export type Beside = (started: StartedApiserver, signal: AbortSignal) => Promise<void>;
+export type Companion = (started: StartedApiserver, signal: AbortSignal) => Promise<void>;
 
-export async function runApiserver(argv: readonly string[], beside?: Beside): Promise<number> {
+export async function runApiserver(argv: readonly string[], companion?: Companion): Promise<number> {
   const choice = chosenDialect(argv);
   if ("problem" in choice) {
     process.stderr.write(`error: ${choice.problem}\n`);
@@ -22,13 +22,13 @@ export async function runApiserver(argv: readonly string[], beside?: Beside): Pr
   }
   const { dialect } = choice;
   const settled = await settleApiserver(dialect, argv);
-  const answered = answerOperator(apiserverOptions(dialect), settled, {
+  const exitCode = answerOperator(apiserverOptions(dialect), settled, {
     version: versionText,
     width: terminalWidth(process.env, process.stdout.columns),
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
   });
-  if (answered !== undefined) return answered;
+  if (exitCode !== undefined) return exitCode;
   const problems = fileProblems(settled.values, dialect);
   if (problems.length > 0) {
     process.stderr.write(problemText(apiserverOptions(dialect), problems));
@@ -43,19 +43,19 @@ export async function runApiserver(argv: readonly string[], beside?: Beside): Pr
       settings: settled.values,
       gates: settled.gates,
       log,
-      onPhase: (phase) => tellSupervisor({ phase }),
+      onPhase: (phase) => notifySupervisor({ phase }),
     });
   } catch (error) {
     process.stderr.write(`error: ${(error as Error).message}\n`);
     return 1;
   }
   log.info("serving", { url: server.url, dialect: dialect.name });
-  tellSupervisor({ ready: server.url });
+  notifySupervisor({ ready: server.url });
   // Makes the launcher save the code compiled during the start.
   process.emit("orch:started" as never);
   const stopping = new AbortController();
   void returnMemory(ownMemory(systemClock), stopping.signal);
-  const running = beside?.({ server, log }, stopping.signal);
+  const running = companion?.({ server, log }, stopping.signal);
   log.info("stopping", { reason: await reasonToStop() });
   stopping.abort();
   await running;

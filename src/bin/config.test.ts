@@ -45,10 +45,10 @@ async function run(...argv: string[]) {
 
 const cases: [name: string, argv: string[], code: number, out: RegExp, err: RegExp][] = [
   [
-    "a good file",
+    "a valid file",
     ["check", good],
     0,
-    /all settings are good; see the notes above/,
+    /all settings are valid; see the notes above/,
     /^note: --container-runtime-endpoint/,
   ],
   [
@@ -77,7 +77,7 @@ const cases: [name: string, argv: string[], code: number, out: RegExp, err: RegE
     "a command line that would start",
     ["check", "--", "nodeagent", "--container-runtime-endpoint=unix:///x"],
     0,
-    /all settings are good/,
+    /all settings are valid/,
     /^$/,
   ],
   [
@@ -99,19 +99,19 @@ const cases: [name: string, argv: string[], code: number, out: RegExp, err: RegE
   ],
   ["no verb", [], 1, /^$/, /Usage:/],
   ["a wrong verb", ["chek"], 1, /^$/, /did you mean check\?/],
-  ["a wrong program", ["check", "--", "ls"], 1, /^$/, /"ls" is no program of ours/],
+  ["a wrong program", ["check", "--", "ls"], 1, /^$/, /"ls" is not a known program/],
   [
     "a good file of the server",
     ["check", serverFile],
     0,
-    /server\.yaml: all settings are good; see the notes above/,
+    /server\.yaml: all settings are valid; see the notes above/,
     /note: --service-account-key-file[^]*: the signing key needs a file/,
   ],
   [
     "a bad file of the server and a good one of the agent",
     ["check", badServerFile, good],
     1,
-    /good\.yaml: all settings are good/,
+    /good\.yaml: all settings are valid/,
     /bad-server\.yaml:3: eventTTL: unknown field; did you mean eventTtl\?[^]*bad-server\.yaml:4: securePort: 0/,
   ],
   [

@@ -28,21 +28,21 @@ interface Program {
 }
 
 const usage = `Usage:
-  orch config check FILE...                    Check configuration files, each as what its kind says.
-  orch config check -- PROGRAM [flags]         Check a whole command line as its start would.
-  orch config explain NAME...                  Tell what a flag or a field of the file means.
-  orch config explain -- PROGRAM [flags]       Tell every setting, its value and where that came from.
-  orch config migrate -- PROGRAM [flags]       Print the configuration file that means the same as these flags.
+  orch config check FILE...                    Check configuration files, each according to its kind.
+  orch config check -- PROGRAM [flags]         Check a whole command line as at program start.
+  orch config explain NAME...                  Explain a flag or a configuration field.
+  orch config explain -- PROGRAM [flags]       List every setting with its value and origin.
+  orch config migrate -- PROGRAM [flags]       Print the configuration file equivalent to these flags.
 
-PROGRAM is orch-apiserver or nodeagent. --dialect is read anywhere.
+PROGRAM is orch-apiserver or nodeagent. --dialect may be given anywhere.
 `;
 
 /** Runs `orch config …`; resolves with the exit code. */
 export async function configCommand(argv: readonly string[], output: Output): Promise<number> {
-  const cut = argv.indexOf("--");
-  const own = cut < 0 ? argv : argv.slice(0, cut);
+  const separator = argv.indexOf("--");
+  const own = separator < 0 ? argv : argv.slice(0, separator);
   const words = own.filter((word, at) => !/^--dialect(=|$)/.test(word) && own[at - 1] !== "--dialect");
-  const [program, ...flags] = cut < 0 ? [] : argv.slice(cut + 1);
+  const [program, ...flags] = separator < 0 ? [] : argv.slice(separator + 1);
   const choice = chosenDialect([...own, ...flags]);
   const [verb, ...names] = words;
   if (verb === undefined || verb === "help" || words.includes("-h") || words.includes("--help")) {
@@ -56,18 +56,21 @@ export async function configCommand(argv: readonly string[], output: Output): Pr
       if (program !== undefined) return checkCommandLine(dialect, program, flags, output);
       return names.length > 0
         ? checkFiles(dialect, names, output)
-        : fail(output, "say which file to check, or a command line after --");
+        : fail(output, "specify a file to check, or a command line after --");
     case "explain":
       if (program !== undefined) return explainCommandLine(dialect, program, flags, output);
       return names.length > 0
         ? explainNames(dialect, names, output)
-        : fail(output, "say which setting to explain, or a command line after --");
+        : fail(output, "specify a setting to explain, or a command line after --");
     case "migrate":
       return program === undefined
-        ? fail(output, "say which command line to migrate, after --")
+        ? fail(output, "specify a command line to migrate, after --")
         : migrate(dialect, program, flags, output);
     default:
-      return fail(output, `there is no orch config ${verb}${hint(verb, ["check", "explain", "migrate"])}`);
+      return fail(
+        output,
+        `unknown command: orch config ${verb}${hint(verb, ["check", "explain", "migrate"])}`,
+      );
   }
 }
 
@@ -105,10 +108,10 @@ async function withProgram(
   const program = await programNamed(name, dialect);
   return program
     ? run(program)
-    : fail(output, `${JSON.stringify(name)} is no program of ours; known are orch-apiserver and nodeagent`);
+    : fail(output, `${JSON.stringify(name)} is not a known program; use orch-apiserver or nodeagent`);
 }
 
-function tell(program: Program, settled: Values, output: Output): boolean {
+function printProblems(program: Program, settled: Values, output: Output): boolean {
   for (const warning of settled.warnings) output.err(`note: ${warning}\n`);
   if (settled.errors.length > 0) output.err(problemText(program.set, settled.errors, "would not start"));
   return settled.errors.length === 0;
@@ -121,8 +124,8 @@ const checkCommandLine = (
   output: Output,
 ): Promise<number> =>
   withProgram(dialect, name, output, async (program) => {
-    const good = tell(program, await program.settle(flags, "start"), output);
-    if (good) output.out("all settings are good\n");
+    const good = printProblems(program, await program.settle(flags, "start"), output);
+    if (good) output.out("all settings are valid\n");
     return good ? 0 : 1;
   });
 
@@ -140,7 +143,7 @@ async function checkFiles(dialect: Dialect, paths: readonly string[], output: Ou
     for (const error of settled.errors) output.err(`error: ${error}\n`);
     const notes = settled.warnings.length > 0 ? "; see the notes above" : "";
     if (settled.errors.length === 0)
-      output.out(`${own.map(({ path }) => path).join(", ")}: all settings are good${notes}\n`);
+      output.out(`${own.map(({ path }) => path).join(", ")}: all settings are valid${notes}\n`);
     else code = 1;
   }
   return code;
@@ -159,7 +162,7 @@ const explainCommandLine = (
 ): Promise<number> =>
   withProgram(dialect, name, output, async (program) => {
     const settled = await program.settle(flags, "look");
-    const good = tell(program, settled, output);
+    const good = printProblems(program, settled, output);
     output.out(settledTable(program.set, settled));
     return good ? 0 : 1;
   });
@@ -183,7 +186,9 @@ async function explainNames(dialect: Dialect, names: readonly string[], output: 
         wanted,
         programs.flatMap(({ set }) => optionsOf(set).flatMap((option) => spellings(set, option))),
       );
-      output.err(`error: ${JSON.stringify(name)} is no setting${close ? `; did you mean ${close}?` : ""}\n`);
+      output.err(
+        `error: ${JSON.stringify(name)} is not a setting${close ? `; did you mean ${close}?` : ""}\n`,
+      );
       code = 1;
     }
   }

@@ -9,7 +9,7 @@ import type { OwnHeap } from "./own-heap.fixture.ts";
 const mebibyte = 1 << 20;
 const cases: [name: string, periods: readonly { cpu: number; heap: number }[], collections: number][] = [
   [
-    "a program at rest gives back what it holds, once more after its start",
+    "an idle program returns memory, once more after its start",
     [
       { cpu: 10, heap: 40 },
       { cpu: 10, heap: 40 },
@@ -18,7 +18,7 @@ const cases: [name: string, periods: readonly { cpu: number; heap: number }[], c
     2,
   ],
   [
-    "one at work keeps it until it rests",
+    "a busy program keeps memory until it is idle",
     [
       { cpu: 3000, heap: 60 },
       { cpu: 3000, heap: 60 },
@@ -26,7 +26,7 @@ const cases: [name: string, periods: readonly { cpu: number; heap: number }[], c
     0,
   ],
   [
-    "what has not grown much since is left alone",
+    "a heap that has not grown much is left alone",
     [
       { cpu: 10, heap: 40 },
       { cpu: 10, heap: 31 },
@@ -37,7 +37,7 @@ const cases: [name: string, periods: readonly { cpu: number; heap: number }[], c
   ],
   ["a heap that takes long to collect is left alone", [{ cpu: 10, heap: 400 }], 0],
   [
-    "each burst is given back once",
+    "memory of each burst is returned once",
     [
       { cpu: 10, heap: 40 },
       { cpu: 10, heap: 31 },
@@ -79,7 +79,7 @@ for (const [name, periods, collections] of cases)
     assert.equal(collected, collections);
   });
 
-test("what a start left behind is given back after two seconds of rest, and once more", async () => {
+test("memory of the start is returned after two idle seconds, and once more", async () => {
   const clock = virtualClock();
   const over = new AbortController();
   const collected: number[] = [];
@@ -102,7 +102,7 @@ test("what a start left behind is given back after two seconds of rest, and once
   );
 });
 
-test("a program's own heap shrinks", async () => {
+test("the heap of the process shrinks", async () => {
   const thread = new Worker(new URL("own-heap.fixture.ts", import.meta.url));
   const [{ beforeBytes, afterBytes, cpuMilliseconds }] = (await once(thread, "message")) as [OwnHeap];
   await thread.terminate();

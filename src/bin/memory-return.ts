@@ -17,10 +17,10 @@ const periodMilliseconds = 10_000;
 /** A start leaves most garbage and is soon over. */
 const firstPeriodMilliseconds = 2000;
 /** A program that uses more CPU time than this in a period is busy. */
-const restMilliseconds = 300;
-const leastGrowthBytes = 4 << 20;
+const idleMilliseconds = 300;
+const minGrowthBytes = 4 << 20;
 /** Collecting a larger heap would cause a noticeable pause. */
-const largestHeapBytes = 160 << 20;
+const maxHeapBytes = 160 << 20;
 
 /**
  * Collects garbage whenever the program is idle and the heap has grown since the last collection, until the
@@ -28,22 +28,22 @@ const largestHeapBytes = 160 << 20;
  */
 export async function returnMemory(options: MemoryReturnOptions, signal: AbortSignal): Promise<void> {
   const { clock, heapBytes, cpuMilliseconds, collect } = options;
-  let settled = 0;
+  let heapAfterCollection = 0;
   let isStarting = true;
   let before = cpuMilliseconds();
   while (!signal.aborted) {
     const period = isStarting ? firstPeriodMilliseconds : periodMilliseconds;
     await clock.sleep(period, signal).catch(() => undefined);
     const now = cpuMilliseconds();
-    const isAtRest = now - before < restMilliseconds;
+    const isIdle = now - before < idleMilliseconds;
     before = now;
     const heap = heapBytes();
-    const isWorthIt = heap - settled >= leastGrowthBytes && heap <= largestHeapBytes;
-    if (signal.aborted || !isAtRest || !isWorthIt) continue;
+    const isWorthIt = heap - heapAfterCollection >= minGrowthBytes && heap <= maxHeapBytes;
+    if (signal.aborted || !isIdle || !isWorthIt) continue;
     collect();
     // Soon after the start some of it is still in use, so the next idle period triggers a collection in any
     // case.
-    if (!isStarting) settled = heapBytes();
+    if (!isStarting) heapAfterCollection = heapBytes();
     isStarting = false;
   }
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { nodeCommand, planText, previewText } from "./node-command.ts";
 
-test("why-evict tells each signal with its thresholds and the pods in order", () => {
+test("why-evict lists each signal with its thresholds and the pods in order", () => {
   const text = previewText({
     pressures: ["MemoryPressure"],
     signals: [
@@ -23,8 +23,11 @@ test("why-evict tells each signal with its thresholds and the pods in order", ()
   );
 });
 
-test("shutdown-plan tells the groups in order", () => {
-  assert.equal(planText({ inhibitSeconds: 0, groups: [] }), "shutdowns of this node are not followed\n");
+test("shutdown-plan lists the groups in order", () => {
+  assert.equal(
+    planText({ inhibitSeconds: 0, groups: [] }),
+    "graceful shutdown is not enabled on this node\n",
+  );
   const groups = [{ priority: 0, seconds: 20, pods: [{ pod: "default/a", graceSeconds: 5 }] }];
   assert.match(
     planText({ inhibitSeconds: 20, groups }),
@@ -32,7 +35,7 @@ test("shutdown-plan tells the groups in order", () => {
   );
 });
 
-test("a command that is not known, or without a node, prints how to use it", async () => {
+test("an unknown command, or one without a node, prints the usage", async () => {
   const printed: string[] = [];
   const output = {
     out: (text: string) => void printed.push(text),

@@ -5,7 +5,7 @@ import type { Output } from "./output.ts";
 
 const usage = `Usage:
   orch node why-evict NODE       The order in which pods would be evicted, and why.
-  orch node shutdown-plan NODE   Which pods end when, should the machine shut down.
+  orch node shutdown-plan NODE   The order and timing of pod termination at a machine shutdown.
 
   --orchconfig FILE              Client configuration for the API server (default: $ORCHCONFIG).
 `;
@@ -70,7 +70,7 @@ export async function nodeCommand(argv: readonly string[], { out, err }: Output)
     const response = await transport.send({ method: "GET", path, headers: {} });
     const body = await textOf(response);
     if (response.status !== 200) {
-      err(`error: the node's agent answered ${response.status}: ${body.trim()}\n`);
+      err(`error: the node's agent responded with ${response.status}: ${body.trim()}\n`);
       return 1;
     }
     out(command.print(body));
@@ -97,8 +97,8 @@ export function previewText({ pressures, signals }: Preview): string {
 }
 
 export function planText({ inhibitSeconds, groups }: Plan): string {
-  if (groups.length === 0) return "shutdowns of this node are not followed\n";
-  const lines = [`a shutdown is held up for at most ${inhibitSeconds} s`];
+  if (groups.length === 0) return "graceful shutdown is not enabled on this node\n";
+  const lines = [`a shutdown is delayed by at most ${inhibitSeconds} s`];
   for (const { priority, seconds, pods } of groups) {
     lines.push("", `priority ${priority} and above, ${seconds} s:`);
     for (const { pod, graceSeconds } of pods) lines.push(`  ${pod}  ${graceSeconds} s to end`);

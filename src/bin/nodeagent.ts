@@ -5,7 +5,7 @@ import { chosenDialect } from "#dialect";
 import { nodeagentOptions, settleNodeagent, startAgent, writeNodeagentConfig } from "#nodeagent";
 import { answerOperator, logFrom, terminalWidth } from "#options";
 import { ownMemory, returnMemory } from "./memory-return.ts";
-import { reasonToStop, tellSupervisor } from "./up/channel.ts";
+import { reasonToStop, notifySupervisor } from "./up/channel.ts";
 
 // The agent works in short bursts: optimized code costs more memory than it saves time, and that memory is
 // not returned.
@@ -23,13 +23,13 @@ async function main(): Promise<number> {
   }
   const { dialect } = choice;
   const settled = await settleNodeagent(dialect, argv);
-  const answered = answerOperator(nodeagentOptions(dialect), settled, {
+  const exitCode = answerOperator(nodeagentOptions(dialect), settled, {
     version: versionText,
     width: terminalWidth(process.env, process.stdout.columns),
     out,
     err,
   });
-  if (answered !== undefined) return answered;
+  if (exitCode !== undefined) return exitCode;
   if (settled.values.writeConfigTo) {
     await writeNodeagentConfig(dialect, settled.values, out);
     return 0;
@@ -52,22 +52,22 @@ async function main(): Promise<number> {
   }
   log.info("running", { node: agent.nodeName, dialect: dialect.name });
   if (settled.values.runonce) {
-    const left = await agent.started();
-    for (const pod of left) log.error("pod was not started", { pod });
+    const notStarted = await agent.started();
+    for (const pod of notStarted) log.error("pod was not started", { pod });
     await agent.stop();
     log.flush();
-    return left.length === 0 ? 0 : 1;
+    return notStarted.length === 0 ? 0 : 1;
   }
   // Timers alone do not keep a process alive, and an agent without pods has nothing else.
-  const alive = setInterval(() => undefined, 2 ** 30);
+  const keepAlive = setInterval(() => undefined, 2 ** 30);
   const stopping = new AbortController();
   void returnMemory(ownMemory(systemClock), stopping.signal);
-  tellSupervisor({ ready: "" });
+  notifySupervisor({ ready: "" });
   const contended = agent.lockContended.then((isContended) =>
-    isContended ? "another process waits for the lock file" : new Promise<never>(() => undefined),
+    isContended ? "another process is waiting for the lock file" : new Promise<never>(() => undefined),
   );
   const reason = await Promise.race([reasonToStop(), contended]);
-  clearInterval(alive);
+  clearInterval(keepAlive);
   stopping.abort();
   log.info("stopping", { reason });
   await agent.stop();

@@ -27,7 +27,7 @@ function settingsFrom(values: ManagerSettings): Partial<ControllerSettings> {
   const text = (file: string): string => readFileSync(file, "utf8");
   const { clusterSigningCertFile, clusterSigningKeyFile } = values;
   if ((clusterSigningCertFile === "") !== (clusterSigningKeyFile === ""))
-    throw new Error("--cluster-signing-cert-file and --cluster-signing-key-file go together");
+    throw new Error("--cluster-signing-cert-file and --cluster-signing-key-file must be given together");
   const certificate = clusterSigningCertFile === "" ? undefined : text(clusterSigningCertFile);
   return {
     ...(values.rootCaFile !== "" && { rootCa: text(values.rootCaFile) }),
@@ -38,7 +38,7 @@ function settingsFrom(values: ManagerSettings): Partial<ControllerSettings> {
       signing: {
         authority: { certificate, key: text(clusterSigningKeyFile) },
         seconds: values.clusterSigningDuration / 1000,
-        authorityEnds: new X509Certificate(certificate).validToDate.getTime(),
+        authorityExpiry: new X509Certificate(certificate).validToDate.getTime(),
       },
     }),
     ...(values.allocateNodeCidrs && { nodeIpam: nodeIpamSettings(values) }),
@@ -51,8 +51,8 @@ function settingsFrom(values: ManagerSettings): Partial<ControllerSettings> {
     unhealthyZoneThreshold: values.unhealthyZoneThreshold,
     claimBinderSyncMilliseconds: values.pvclaimbinderSyncPeriod,
     terminatedPodThreshold: values.terminatedPodGcThreshold,
-    mostEndpointsPerSlice: values.maxEndpointsPerSlice,
-    mostMirroredPerSubset: values.mirroringMaxEndpointsPerSubset,
+    maxEndpointsPerSlice: values.maxEndpointsPerSlice,
+    maxMirroredPerSubset: values.mirroringMaxEndpointsPerSubset,
     autoscaler: {
       ...defaultSettings.autoscaler,
       tolerance: values.horizontalPodAutoscalerTolerance,

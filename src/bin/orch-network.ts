@@ -5,7 +5,7 @@ import { dnsWork } from "./control/dns-work.ts";
 import { keepRunning } from "./control/keep-running.ts";
 import { type NetworkProgramSettings, networkOptions } from "./control/network-options.ts";
 import { cleanUpProxy, proxyWork } from "./control/proxy-work.ts";
-import { tellReady, tellSupervisor } from "./up/channel.ts";
+import { notifyReady, notifySupervisor } from "./up/channel.ts";
 
 type NetworkWork = (
   settings: NetworkProgramSettings,
@@ -22,7 +22,7 @@ process.exitCode = await clientProgram(
       unready.add(name);
       const ready = (): void => {
         unready.delete(name);
-        if (unready.size === 0) tellReady();
+        if (unready.size === 0) notifyReady();
       };
       await keepRunning(
         name,
@@ -30,11 +30,11 @@ process.exitCode = await clientProgram(
         (attempt) => work(settings, attempt, ready),
         (why) => {
           unready.add(name);
-          tellSupervisor({ phase: `${name}: ${why}` });
+          notifySupervisor({ phase: `${name}: ${why}` });
         },
       );
     };
     await Promise.all([run("proxy", proxyWork), run("name server", dnsWork)]);
   },
-  { alone: (settings, dialect) => (settings.cleanup ? cleanUpProxy(settings, dialect) : undefined) },
+  { standalone: (settings, dialect) => (settings.cleanup ? cleanUpProxy(settings, dialect) : undefined) },
 );

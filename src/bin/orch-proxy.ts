@@ -3,11 +3,11 @@
 import { clientProgram } from "./control/client-program.ts";
 import { proxyOptions } from "./control/network-options.ts";
 import { cleanUpProxy, proxyWork } from "./control/proxy-work.ts";
-import { tellReady } from "./up/channel.ts";
+import { notifyReady } from "./up/channel.ts";
 
 process.exitCode = await clientProgram(
   process.argv.slice(2),
   proxyOptions,
-  (settings) => (parts) => proxyWork(settings, parts, tellReady),
-  { alone: (settings, dialect) => (settings.cleanup ? cleanUpProxy(settings, dialect) : undefined) },
+  (settings) => (parts) => proxyWork(settings, parts, notifyReady),
+  { standalone: (settings, dialect) => (settings.cleanup ? cleanUpProxy(settings, dialect) : undefined) },
 );

@@ -12,7 +12,7 @@ process.exitCode = await clientProgram(
   schedulerOptions,
   ({ schedulerName, disabledPlugins: disabled }) => {
     const profiles = file?.profiles ?? [profileFrom({ schedulerName, disabled })];
-    return (parts) => runScheduler({ ...parts, profiles, ...(file && { backOff: file.backOff }) });
+    return (parts) => runScheduler({ ...parts, profiles, ...(file && { backoff: file.backoff }) });
   },
   { withFile },
 );

@@ -4,31 +4,31 @@ import { dirname, extname, join } from "node:path";
 
 const usage = `Usage:
   orch up [flags]          Run a whole cluster on this machine until Ctrl-C.
-  orch down [--purge]      End it; with --purge remove everything it kept.
-  orch status              Tell what runs, how large it is, and what is wrong.
-  orch token               Print the command by which another machine joins the cluster.
+  orch down [--purge]      Stop it; with --purge remove its data.
+  orch status              Report processes, sizes and problems.
+  orch token               Print the command to join another machine.
   orch join SERVER [flags] Make this machine a node of a cluster until Ctrl-C.
   orch ui                  Print a one-time link to the web page of the cluster.
   orch store backup|restore FILE
-                           Save what the embedded store holds, and make a store from it.
-  orch store encryption    Tell which provider encrypted what the embedded store holds.
+                           Back up and restore the embedded store.
+  orch store encryption    Report the encryption providers of stored objects.
   orch config check|explain|migrate
-                           Check, explain and convert settings of the programs.
-  orch audit FILE...       Print an audit log for people: who did what to which object.
+                           Check, explain and convert settings of programs.
+  orch audit FILE...       Print an audit log in readable form.
   orch auth why USER VERB RESOURCE
-                           Tell whether somebody may do something, and what decided it.
+                           Report whether a user may do something, and why.
   orch events [OBJECT] [--tree] [--since 1h]
-                           Print what happened to an object and to all that it owns, with lanes.
+                           Print the timeline of an object and its dependents.
   orch events export [--follow]
-                           Write events as JSON lines, or send them to a collector, without loss.
-  orch why-pending POD     Tell why a pod has no node yet.
+                           Export events as JSON lines or to a collector, without loss.
+  orch why-pending POD     Explain why a pod is not scheduled.
   orch envtest [--dir DIR] Write the programs that envtest harnesses start.
   orch node why-evict|shutdown-plan NODE
-                           What a node would do when it runs short, or shuts down.
+                           Preview evictions or a shutdown of a node.
   orch version             Print the version.
-  orch help                Print this.
+  orch help                Print this help.
 
-Each command has a --help of its own. The programs orch-apiserver and nodeagent can also be run by themselves.
+Each command has its own --help. The programs orch-apiserver and nodeagent can also be run directly.
 `;
 
 const output = {
@@ -81,7 +81,7 @@ async function main([command, ...rest]: readonly string[]): Promise<number> {
       return 1;
     default:
       output.err(
-        `error: there is no orch ${command}${(await import("#options")).hint(command, ["up", "down", "status", "token", "join", "ui", "store", "config", "audit", "auth", "events", "envtest", "why-pending", "node", "version", "help"])}\n\n${usage}`,
+        `error: unknown command: orch ${command}${(await import("#options")).hint(command, ["up", "down", "status", "token", "join", "ui", "store", "config", "audit", "auth", "events", "envtest", "why-pending", "node", "version", "help"])}\n\n${usage}`,
       );
       return 1;
   }

@@ -15,5 +15,5 @@ let garbage: object[] | undefined = Array.from({ length: 500_000 }, (_, at) => (
 const beforeBytes = garbage.length > 0 ? heapBytes() : 0;
 garbage = undefined;
 collect();
-const told: OwnHeap = { beforeBytes, afterBytes: heapBytes(), cpuMilliseconds: cpuMilliseconds() };
-parentPort!.postMessage(told);
+const message: OwnHeap = { beforeBytes, afterBytes: heapBytes(), cpuMilliseconds: cpuMilliseconds() };
+parentPort!.postMessage(message);

@@ -21,7 +21,7 @@ const sections = (dialect: Dialect) =>
 type WhyOption = OptionsOf<ReturnType<typeof sections>>;
 const whyOptions = (dialect: Dialect): OptionSet<WhyOption> => ({
   program: "orch why-pending",
-  summary: "Tells why a pod has no node yet: every reason of every node.",
+  summary: "Explains why a pod is not scheduled: all reasons of all nodes.",
   dialect,
   sections: sections(dialect),
   checks: [],
@@ -31,7 +31,7 @@ const whyOptions = (dialect: Dialect): OptionSet<WhyOption> => ({
 export const whyPendingCommand = (argv: readonly string[], output: Output): Promise<number> =>
   clusterCommand(whyOptions, argv, output, async ({ dialect, settings, words }) => {
     const [name, ...more] = words;
-    if (name === undefined || more.length > 0) throw new Error("name one pod");
+    if (name === undefined || more.length > 0) throw new Error("specify one pod");
     const { orchconfig, namespace, dataDir } = settings;
     const config = readClientConfig(orchconfig || pathsFor(dialect, dataDir).adminConfig);
     const transport = https(connectionOf(config));
@@ -39,22 +39,22 @@ export const whyPendingCommand = (argv: readonly string[], output: Output): Prom
       const client = apiClient(transport, dialect);
       const found = await explainPod({ client, clock: systemClock, log: silentLog }, namespace, name);
       output.out(explanationText(`${namespace}/${name}`, found));
-      return found.is === "absent" ? 1 : 0;
+      return found.state === "absent" ? 1 : 0;
     } finally {
       transport.close();
     }
   });
 
 export function explanationText(pod: string, found: Explanation): string {
-  if (found.is === "absent") return `There is no pod ${pod}.\n`;
-  if (found.is === "placed") return `Pod ${pod} is on node ${found.node}.\n`;
-  if (found.is === "gated")
+  if (found.state === "absent") return `There is no pod ${pod}.\n`;
+  if (found.state === "placed") return `Pod ${pod} is on node ${found.node}.\n`;
+  if (found.state === "gated")
     return `Pod ${pod} is held back by scheduling gates: ${found.gates.join(", ")}.\n`;
-  const lines = [`Pod ${pod} has no node.`];
+  const lines = [`Pod ${pod} is not scheduled.`];
   for (const reason of found.forAll) lines.push(`  every node: ${reason}`);
   for (const [node, reasons] of found.byNode)
-    lines.push(`  ${node}: ${reasons.length === 0 ? "would take it" : reasons.join("; ")}`);
+    lines.push(`  ${node}: ${reasons.length === 0 ? "fits" : reasons.join("; ")}`);
   if (found.byNode.size === 0) lines.push("  There are no nodes.");
-  if (found.message !== undefined) lines.push(`The scheduler said: ${found.message}`);
+  if (found.message !== undefined) lines.push(`Last message of the scheduler: ${found.message}`);
   return `${lines.join("\n")}\n`;
 }

@@ -134,7 +134,7 @@ test(
 
     const second = await run("up", `--data-dir=${data}`);
     assert.equal(second.code, 1);
-    assert.match(second.text, /is up already/);
+    assert.match(second.text, /is already running/);
 
     const backup = join(folder, "backup.db");
     done(await run("store", "backup", backup, `--data-dir=${data}`));
@@ -250,7 +250,7 @@ test("a purge that cannot ask the runtime removes nothing", async () => {
   const { root, note } = leftBehind("unreachable");
   const { code, text } = await run("down", "--purge", `--data-dir=${root}`);
   assert.equal(code, 1);
-  assert.match(text, /error: containers may be left, and nothing was removed: /);
+  assert.match(text, /error: containers may remain, and nothing was removed: /);
   assert.ok(existsSync(note) && existsSync(join(root, "agent", "pods", "some-uid")));
 });
 
@@ -262,7 +262,7 @@ const commands: [args: string[], code: number, text: RegExp][] = [
   [["up", "--help"], 0, /--install-runtime/],
   [["up", "--no-such-flag"], 1, /--no-such-flag/],
   [["down", "--help"], 0, /--purge/],
-  [["down", "--data-dir=/nonexistent/orch"], 0, /no cluster runs/],
+  [["down", "--data-dir=/nonexistent/orch"], 0, /no cluster is running/],
   [
     ["up", "--agent=false", "--data-dir=/dev/null"],
     1,
@@ -277,7 +277,7 @@ const commands: [args: string[], code: number, text: RegExp][] = [
   ],
   [["store", "backup", "x", "--data-dri=y"], 1, /did you mean --data-dir/],
   [["store", "backup"], 1, /takes one file/],
-  [["store", "lose", "x"], 1, /there is no orch store lose/],
+  [["store", "lose", "x"], 1, /unknown command: orch store lose/],
   [["config", "help"], 0, /orch config check/],
 ];
 for (const [args, code, text] of commands) {

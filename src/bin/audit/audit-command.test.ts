@@ -25,7 +25,7 @@ const event = (more: LoggedEvent = {}): LoggedEvent & { kind: string } => ({
 const lines: [name: string, event: LoggedEvent, line: string][] = [
   ["a change of an object", event(), "alice  patch deployments.apps/web in default: 200, 12 ms"],
   [
-    "somebody else's behalf and a refusal",
+    "impersonation and a denied request",
     event({
       impersonatedUser: { username: "bob" },
       responseStatus: { code: 403, reason: "Forbidden" },
@@ -33,19 +33,19 @@ const lines: [name: string, event: LoggedEvent, line: string][] = [
     "alice as bob  patch deployments.apps/web in default: 403, Forbidden, 12 ms",
   ],
   [
-    "a subresource of the cluster",
+    "a subresource in the cluster scope",
     event({ verb: "get", objectRef: { resource: "nodes", name: "n1", subresource: "status" } }),
     "alice  get nodes/n1/status: 200, 12 ms",
   ],
   [
-    "a path, and nobody",
+    "a path without a user",
     event({ verb: "get", requestURI: "/healthz\u001b[31m", objectRef: {}, user: {} }),
-    "<nobody>  get /healthz\u{fffd}[31m: 200, 12 ms",
+    "<none>  get /healthz\u{fffd}[31m: 200, 12 ms",
   ],
   ["a panic", event({ stage: "Panic" }), "alice  patch deployments.apps/web in default: panic, 12 ms"],
 ];
 for (const [name, given, line] of lines)
-  test(`a line tells ${name}`, () => assert.equal(lineOf(given), `2026-01-31 10:00:00.123  ${line}`));
+  test(`a line shows ${name}`, () => assert.equal(lineOf(given), `2026-01-31 10:00:00.123  ${line}`));
 
 const at = Date.parse("2026-01-31T10:00:00.123Z");
 const filters: [filter: EventFilter, matches: boolean][] = [
@@ -67,10 +67,10 @@ const filters: [filter: EventFilter, matches: boolean][] = [
   [{ until: at - 1 }, false],
 ];
 for (const [filter, expected] of filters)
-  test(`events are ${expected ? "" : "not "}found by ${JSON.stringify(filter)}`, () =>
+  test(`events are ${expected ? "" : "not "}matched by ${JSON.stringify(filter)}`, () =>
     assert.equal(matches(event(), filter), expected));
 
-test("whoever acts on behalf of somebody is found by both names", () => {
+test("impersonating requests are found by both users", () => {
   const given = event({ impersonatedUser: { username: "bob" } });
   assert.deepEqual(
     ["alice", "bob", "eve"].map((user) => matches(given, { user })),
@@ -80,21 +80,21 @@ test("whoever acts on behalf of somebody is found by both names", () => {
 
 const diffs: [name: string, before: unknown, after: unknown, lines: string[]][] = [
   ["a changed field", { spec: { replicas: 1 } }, { spec: { replicas: 3 } }, ["~ spec.replicas: 1 → 3"]],
-  ["a new one and one that is gone", { a: 1 }, { b: [2] }, ["- a: 1", "+ b: [2]"]],
+  ["an added and a removed field", { a: 1 }, { b: [2] }, ["- a: 1", "+ b: [2]"]],
   ["items of lists", { l: [{ i: "a" }] }, { l: [{ i: "b" }] }, ['~ l[0].i: "a" → "b"']],
   ["lists of another length", { l: [1] }, { l: [1, 2] }, ["~ l: [1] → [1,2]"]],
-  ["nothing that always changes", { metadata: { resourceVersion: "1" } }, { metadata: {} }, []],
+  ["no fields that change with every write", { metadata: { resourceVersion: "1" } }, { metadata: {} }, []],
   ["no values of secrets", { data: { p: "a" } }, { data: { p: "b" } }, ["~ data.p: … → …"]],
 ];
 for (const [name, before, after, expected] of diffs)
   test(`a diff shows ${name}`, () => assert.deepEqual(objectDiff(before, after, ["data"]), expected));
 
-test("a diff is never longer than a page", () => {
+test("a diff is limited in length", () => {
   const many = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`f${at}`, at]));
   assert.equal(objectDiff({}, many).length, 41);
 });
 
-test("changes are told against what the log showed last of the object", () => {
+test("changes are relative to the object's last state in the log", () => {
   const shown: string[] = [];
   const print = printer({ verb: "patch" }, { diff: true, json: false }, (text) => shown.push(text));
   const deployment = (replicas: number) => ({ kind: "Deployment", spec: { replicas } });
@@ -105,7 +105,7 @@ test("changes are told against what the log showed last of the object", () => {
   assert.deepEqual(shown, [`${lineOf(event())}\n    ~ spec.replicas: 1 → 3\n`]);
 });
 
-test("orch audit reads files, packed ones too, and says what it could not read", async (t) => {
+test("orch audit reads plain and compressed files and reports invalid lines", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "audit-command-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const [packed, plain] = [join(folder, "audit-1.log.gz"), join(folder, "audit.log")];
@@ -119,17 +119,17 @@ test("orch audit reads files, packed ones too, and says what it could not read",
     shown.map((line) => line.split("  ")[1]),
     ["old", "alice"],
   );
-  assert.deepEqual(complaints, ["1 lines are not events in JSON; they were left out\n"]);
+  assert.deepEqual(complaints, ["1 lines are not events in JSON; they were skipped\n"]);
 });
 
 const wrong: [name: string, argv: string[], why: RegExp][] = [
-  ["no file", [], /name the log/],
-  ["a file that is not there", ["/nowhere/audit.log"], /ENOENT/],
-  ["a time that is none", ["--since", "soon", "x"], /--since: soon is neither/],
+  ["no file", [], /specify a log file/],
+  ["a missing file", ["/nowhere/audit.log"], /ENOENT/],
+  ["an invalid time", ["--since", "soon", "x"], /--since: soon is neither/],
   ["an unknown flag", ["--users", "a", "x"], /Unknown option '--users'/],
 ];
 for (const [name, argv, why] of wrong)
-  test(`orch audit with ${name} says so`, async () => {
+  test(`orch audit with ${name} reports an error`, async () => {
     const complaints: string[] = [];
     const output = { out: () => undefined, err: (text: string) => void complaints.push(text) };
     assert.equal(await auditCommand(argv, output), 1);

@@ -11,23 +11,23 @@ import { objectDiff } from "./object-diff.ts";
 
 const usage = `Usage: orch audit [filters] FILE...
 
-Prints a log that orch-apiserver wrote with --audit-log-path: who did what to which object, and how it ended.
-Files that end in .gz are unpacked; - reads standard input. Give rotated files oldest first.
+Prints a log that orch-apiserver wrote with --audit-log-path: who did what to which object, and the result.
+Files that end in .gz are decompressed; - reads standard input. Pass rotated files oldest first.
 
-  --user NAME              Of this user, or on behalf of it.
+  --user NAME              Requests of this user, or impersonating it.
   --verb VERB              get, list, create, patch, delete ...
   --resource RESOURCE      deployments, deployments.apps or pods/exec.
   --namespace NAMESPACE, --name NAME
-  --code CODE              403, or 4xx for all of them.
+  --code CODE              A status code such as 403, or 4xx for the whole class.
   --since TIME, --until TIME
                            2026-01-31T10:00:00Z, or 10m for ten minutes ago.
   --id ID                  The request with this audit id.
-  --diff                   Show what changed, where bodies were recorded (level RequestResponse).
-  --json                   Print the events as they are in the log.
+  --diff                   Show changes of objects, if bodies were logged (level RequestResponse).
+  --json                   Print events as JSON, unchanged.
 `;
 
 /** Number of objects whose last state is remembered for diffs. */
-const mostObjects = 10_000;
+const maxObjects = 10_000;
 
 const flags = {
   user: { type: "string" },
@@ -55,7 +55,7 @@ export async function auditCommand(
       out(usage);
       return 0;
     }
-    if (positionals.length === 0) throw new Error("name the log, or - for standard input");
+    if (positionals.length === 0) throw new Error("specify a log file, or - for standard input");
     const { since, until, diff = false, json = false, ...same } = values;
     const filter: EventFilter = {
       ...same,
@@ -63,9 +63,9 @@ export async function auditCommand(
       until: until === undefined ? undefined : timeOf("until", until, now),
     };
     const print = printer(filter, { diff, json }, out);
-    let unread = 0;
-    for (const file of positionals) for await (const line of linesOf(file)) if (!print(line)) unread++;
-    if (unread > 0) err(`${unread} lines are not events in JSON; they were left out\n`);
+    let invalidLines = 0;
+    for (const file of positionals) for await (const line of linesOf(file)) if (!print(line)) invalidLines++;
+    if (invalidLines > 0) err(`${invalidLines} lines are not events in JSON; they were skipped\n`);
     return 0;
   } catch (error) {
     err(`error: ${(error as Error).message}\n\n${usage}`);
@@ -106,7 +106,7 @@ export function printer(
   { diff, json }: { readonly diff: boolean; readonly json: boolean },
   out: (text: string) => void,
 ): (line: string) => boolean {
-  const states = new LRUCache<string, object>({ max: mostObjects });
+  const states = new LRUCache<string, object>({ max: maxObjects });
   return (line) => {
     if (line.trim() === "") return true;
     const event = eventOf(line);

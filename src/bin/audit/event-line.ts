@@ -70,23 +70,24 @@ export function lineOf(event: LoggedEvent): string {
   const { user, impersonatedUser: as, verb = "", responseStatus: status = {} } = event;
   const received = event.requestReceivedTimestamp ?? "";
   const time = received.slice(0, 23).replace("T", " ");
-  const took = Date.parse(event.stageTimestamp ?? "") - Date.parse(received);
-  const who = `${printable(user?.username || "<nobody>")}${as ? ` as ${printable(as.username ?? "")}` : ""}`;
-  const why = status.code !== undefined && status.code >= 400 ? (status.reason ?? status.message ?? "") : "";
+  const duration = Date.parse(event.stageTimestamp ?? "") - Date.parse(received);
+  const actor = `${printable(user?.username || "<none>")}${as ? ` as ${printable(as.username ?? "")}` : ""}`;
+  const reason =
+    status.code !== undefined && status.code >= 400 ? (status.reason ?? status.message ?? "") : "";
   const result = [
-    event.stage === "Panic" ? "panic" : String(status.code ?? "no answer"),
-    ...(why === "" ? [] : [printable(why)]),
-    ...(Number.isNaN(took) ? [] : [`${took} ms`]),
+    event.stage === "Panic" ? "panic" : String(status.code ?? "no response"),
+    ...(reason === "" ? [] : [printable(reason)]),
+    ...(Number.isNaN(duration) ? [] : [`${duration} ms`]),
   ];
-  return `${time}  ${who}  ${printable(verb)} ${targetOf(event)}: ${result.join(", ")}`;
+  return `${time}  ${actor}  ${printable(verb)} ${targetOf(event)}: ${result.join(", ")}`;
 }
 
 function targetOf({ objectRef, requestURI = "" }: LoggedEvent): string {
   if (!objectRef?.resource) return printable(requestURI);
   const { resource, apiGroup, subresource, namespace, name } = objectRef;
   const kind = apiGroup ? `${resource}.${apiGroup}` : resource;
-  const what = [kind, ...(name ? [name] : []), ...(subresource ? [subresource] : [])].join("/");
-  return printable(namespace ? `${what} in ${namespace}` : what);
+  const target = [kind, ...(name ? [name] : []), ...(subresource ? [subresource] : [])].join("/");
+  return printable(namespace ? `${target} in ${namespace}` : target);
 }
 
 /** Replaces control characters, since the text was chosen by clients and must not control the terminal. */

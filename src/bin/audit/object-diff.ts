@@ -2,9 +2,9 @@
 import { printable } from "./event-line.ts";
 
 /** Fields that change with every write or are too long to show. */
-const unshown = new Set(["metadata.managedFields", "metadata.resourceVersion"]);
-const mostLines = 40;
-const longestValue = 120;
+const ignoredFields = new Set(["metadata.managedFields", "metadata.resourceVersion"]);
+const maxLines = 40;
+const maxValueLength = 120;
 
 /**
  * Returns lines such as `~ spec.replicas: 1 → 3`, `+ metadata.labels.a: "x"`, `- spec.paused: true`. The
@@ -15,14 +15,14 @@ export function objectDiff(before: unknown, after: unknown, hidden: readonly str
   const text = (value: unknown, path: string): string => {
     if (hidden.some((field) => path === field || path.startsWith(`${field}.`))) return "…";
     const json = printable(JSON.stringify(value));
-    return json.length > longestValue ? `${json.slice(0, longestValue)}…` : json;
+    return json.length > maxValueLength ? `${json.slice(0, maxValueLength)}…` : json;
   };
   const compare = (old: unknown, now: unknown, path: string): void => {
-    if (unshown.has(path) || lines.length > mostLines) return;
+    if (ignoredFields.has(path) || lines.length > maxLines) return;
     if (isObject(old) && isObject(now)) {
-      const parts = (key: string): string => (path === "" ? key : `${path}.${key}`);
+      const childPath = (key: string): string => (path === "" ? key : `${path}.${key}`);
       for (const key of new Set([...Object.keys(old), ...Object.keys(now)]))
-        compare(old[key], now[key], parts(key));
+        compare(old[key], now[key], childPath(key));
       return;
     }
     if (Array.isArray(old) && Array.isArray(now) && old.length === now.length) {
@@ -36,7 +36,7 @@ export function objectDiff(before: unknown, after: unknown, hidden: readonly str
     else lines.push(`~ ${name}: ${text(old, path)} → ${text(now, path)}`);
   };
   compare(before, after, "");
-  return lines.length > mostLines ? [...lines.slice(0, mostLines), "… and more"] : lines;
+  return lines.length > maxLines ? [...lines.slice(0, maxLines), "… and more"] : lines;
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

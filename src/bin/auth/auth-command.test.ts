@@ -21,7 +21,7 @@ function serverWith(status: object, roles: Readonly<Record<string, object[]>> | 
   return { ask, asked };
 }
 
-test("what is asked goes to the server with the groups that everybody has", async () => {
+test("the review is sent with the groups that every user has", async () => {
   const { ask, asked } = serverWith({ allowed: true, reason: "RBAC: allowed by x" }, {});
   const attributes = attributesOf("system:serviceaccount:ci:bot", ["a"], "create", "pods/exec", "web", "n");
   const found = await explainAccess(attributes, orch, ask);
@@ -50,7 +50,7 @@ test("what is asked goes to the server with the groups that everybody has", asyn
   );
 });
 
-test("a refusal names the narrowest rules of existing roles that would allow it", async () => {
+test("a denial lists the narrowest rules of existing roles that would allow the request", async () => {
   const roles = {
     clusterroles: [role("admin", all), role("view", pods)],
     roles: [
@@ -66,16 +66,16 @@ test("a refusal names the narrowest rules of existing roles that would allow it"
   );
   assert.equal(
     explanationText(attributes, found).split("\n")[2],
-    '  would do    Role one-pod: {APIGroups:[""], Resources:["pods"], ResourceNames:["web"], Verbs:["get"]}',
+    '  suggestion  Role one-pod: {APIGroups:[""], Resources:["pods"], ResourceNames:["web"], Verbs:["get"]}',
   );
 });
 
 const refusals: [name: string, roles: Record<string, object[]> | undefined, last: string][] = [
-  ["no role would do", {}, "  No rule of an existing role would allow it."],
-  ["roles may not be seen", undefined, "  Roles may not be listed, so none is suggested."],
+  ["no role would allow it", {}, "  No rule of an existing role would allow it."],
+  ["roles may not be listed", undefined, "  Roles cannot be listed, so none is suggested."],
 ];
 for (const [name, roles, last] of refusals)
-  test(`a refusal says that ${name}`, async () => {
+  test(`a denial reports that ${name}`, async () => {
     const attributes = attributesOf("eve", [], "get", "/metrics", "", "");
     const found = await explainAccess(attributes, orch, serverWith({}, roles).ask);
     assert.deepEqual(explanationText(attributes, found).trimEnd().split("\n"), [
@@ -84,7 +84,7 @@ for (const [name, roles, last] of refusals)
     ]);
   });
 
-test("a server that explains itself tells the rule that decided", async () => {
+test("a server that explains its decision reports the rule", async () => {
   const told = JSON.stringify({ decidedBy: "RBAC", rule: pods });
   const ask = async (): Promise<string> =>
     JSON.stringify({
@@ -98,7 +98,7 @@ test("a server that explains itself tells the rule that decided", async () => {
   );
 });
 
-test("groups belong to the name of the resource", () => {
+test("groups are part of a resource's name", () => {
   const { resource } = attributesOf("a", [], "get", "deployments.apps/scale", "", "");
   assert.deepEqual(
     [resource?.resource, resource?.group, resource?.subresource],
@@ -106,10 +106,10 @@ test("groups belong to the name of the resource", () => {
   );
 });
 
-test("orch auth without a question says how to ask", async () => {
+test("orch auth without arguments prints its usage", async () => {
   const told: string[] = [];
   const output = { out: (text: string) => told.push(text), err: (text: string) => told.push(text) };
   assert.equal(await authCommand(["why", "alice"], output), 1);
   assert.equal(await authCommand(["--help"], output), 0);
-  assert.match(told.join(""), /error: name a user, a verb and a resource\n\nUsage: orch auth why/);
+  assert.match(told.join(""), /error: specify a user, a verb and a resource\n\nUsage: orch auth why/);
 });

@@ -17,15 +17,15 @@ import type { Output } from "../output.ts";
 
 const usage = `Usage: orch auth why [flags] USER VERB RESOURCE [NAME]
 
-Tells whether a user may do something, and which mode, binding and rule decided it. Where it is not allowed, the
-narrowest rules of existing roles that would allow it are named. RESOURCE is pods, deployments.apps, pods/exec
+Reports whether a user may do something, and which mode, binding and rule decided it. If it is denied, the
+narrowest rules of existing roles that would allow it are listed. RESOURCE is pods, deployments.apps, pods/exec
 or a path such as /metrics.
 
-  --namespace NAMESPACE    Where; without it in all namespaces, or for the cluster.
-  --group GROUP            A group of the user; may be given several times. Those that every user or service
-                           account has are added.
+  --namespace NAMESPACE    Namespace of the resource (default: all namespaces, or the cluster scope).
+  --group GROUP            A group of the user; may be repeated. The groups of all users or service
+                           accounts are added.
   --orchconfig FILE        Client configuration for the API server (default: $ORCHCONFIG).
-  --dialect NAME           The names that the server speaks: ${Object.keys(dialects).join(" or ")}.
+  --dialect NAME           The dialect of the server: ${Object.keys(dialects).join(" or ")}.
 `;
 
 const flags = {
@@ -37,7 +37,9 @@ const flags = {
 } as const;
 
 /** Sends a request and returns the body of a successful response. */
-type Ask = (request: Pick<ClientRequest, "method" | "path"> & { readonly body?: object }) => Promise<string>;
+type SendRequest = (
+  request: Pick<ClientRequest, "method" | "path"> & { readonly body?: object },
+) => Promise<string>;
 
 export async function authCommand(argv: readonly string[], { out, err }: Output): Promise<number> {
   try {
@@ -48,14 +50,14 @@ export async function authCommand(argv: readonly string[], { out, err }: Output)
     }
     const [command, user, verb, resource, name = "", ...more] = positionals;
     if (command !== "why" || !user || !verb || !resource || more.length > 0)
-      throw new Error("name a user, a verb and a resource");
+      throw new Error("specify a user, a verb and a resource");
     const choice = chosenDialect(argv);
     if ("problem" in choice) throw new Error(choice.problem);
     const file = values.orchconfig ?? process.env["ORCHCONFIG"] ?? "";
     if (file === "") throw new Error("--orchconfig or $ORCHCONFIG must name a client configuration");
     const transport = https(connectionOf(readClientConfig(file)));
     try {
-      const ask: Ask = async ({ method, path, body }) => {
+      const ask: SendRequest = async ({ method, path, body }) => {
         const response = await transport.send({
           method,
           path,
@@ -84,9 +86,9 @@ export async function authCommand(argv: readonly string[], { out, err }: Output)
 
 function messageOf(text: string, status: number): string {
   try {
-    return (JSON.parse(text) as { message?: string }).message ?? `the server answered ${status}`;
+    return (JSON.parse(text) as { message?: string }).message ?? `the server responded with status ${status}`;
   } catch {
-    return `the server answered ${status}`;
+    return `the server responded with status ${status}`;
   }
 }
 
@@ -95,15 +97,17 @@ export function attributesOf(
   user: string,
   given: readonly string[],
   verb: string,
-  what: string,
+  resourceOrPath: string,
   name: string,
   namespace: string,
 ): Attributes {
-  const account = /^system:serviceaccount:([^:]+):[^:]+$/.exec(user);
-  const implied = account ? ["system:serviceaccounts", `system:serviceaccounts:${account[1]!}`] : [];
+  const serviceAccount = /^system:serviceaccount:([^:]+):[^:]+$/.exec(user);
+  const implied = serviceAccount
+    ? ["system:serviceaccounts", `system:serviceaccounts:${serviceAccount[1]!}`]
+    : [];
   const groups = [...new Set([...given, ...implied, "system:authenticated"])];
-  if (what.startsWith("/")) return { user: { name: user, groups }, verb, path: what };
-  const [whole = "", subresource = ""] = what.split("/", 2);
+  if (resourceOrPath.startsWith("/")) return { user: { name: user, groups }, verb, path: resourceOrPath };
+  const [whole = "", subresource = ""] = resourceOrPath.split("/", 2);
   const [resource = "", ...group] = whole.split(".");
   return {
     user: { name: user, groups },
@@ -126,10 +130,10 @@ export interface Explanation {
 export async function explainAccess(
   { user, verb, resource, path }: Attributes,
   dialect: Dialect,
-  ask: Ask,
+  ask: SendRequest,
 ): Promise<Explanation> {
   const group = groupName(dialect, { group: "authorization", branded: true });
-  const answer = await ask({
+  const reviewText = await ask({
     method: "POST",
     path: `/apis/${group}/v1/subjectaccessreviews`,
     body: {
@@ -144,13 +148,13 @@ export async function explainAccess(
       },
     },
   });
-  const { status, metadata } = JSON.parse(answer) as {
+  const { status, metadata } = JSON.parse(reviewText) as {
     status: { allowed?: boolean; reason?: string; evaluationError?: string };
     metadata?: { annotations?: Readonly<Record<string, string>> };
   };
   const { allowed = false, reason = "", evaluationError: error } = status;
-  const told = metadata?.annotations?.[explanationAnnotation];
-  const { decidedBy, rule } = (told === undefined ? {} : JSON.parse(told)) as ServerExplanation;
+  const annotation = metadata?.annotations?.[explanationAnnotation];
+  const { decidedBy, rule } = (annotation === undefined ? {} : JSON.parse(annotation)) as ServerExplanation;
   const decision = {
     allowed,
     reason,
@@ -170,7 +174,7 @@ export async function explainAccess(
 async function allowingRules(
   attributes: Attributes,
   dialect: Dialect,
-  ask: Ask,
+  ask: SendRequest,
 ): Promise<Explanation["rules"] | undefined> {
   const base = `/apis/${groupName(dialect, { group: "rbac.authorization", branded: true })}/v1`;
   const namespace = attributes.resource?.namespace ?? "";
@@ -197,18 +201,18 @@ async function allowingRules(
 
 export function explanationText({ user, verb, resource, path }: Attributes, found: Explanation): string {
   const kind = resource && (resource.group ? `${resource.resource}.${resource.group}` : resource.resource);
-  const what = resource
+  const target = resource
     ? [kind, ...(resource.subresource ? [resource.subresource] : [])].join("/") +
       (resource.name ? ` ${resource.name}` : "") +
       (resource.namespace ? ` in ${resource.namespace}` : "")
     : path;
-  const lines = [`${user.name} may ${found.allowed ? "" : "not "}${verb} ${what}.`];
+  const lines = [`${user.name} may ${found.allowed ? "" : "not "}${verb} ${target}.`];
   if (found.reason !== "") lines.push(`  decided by  ${found.reason}`);
   else if (found.decidedBy !== undefined) lines.push(`  decided by  ${found.decidedBy}`);
   if (found.rule) lines.push(`  by the rule ${describeRule(found.rule)}`);
-  if (found.error !== undefined) lines.push(`  went wrong  ${found.error}`);
+  if (found.error !== undefined) lines.push(`  error       ${found.error}`);
   if (found.rules?.length === 0) lines.push("  No rule of an existing role would allow it.");
-  for (const { role, rule } of found.rules ?? []) lines.push(`  would do    ${role}: ${describeRule(rule)}`);
-  if (!found.allowed && !found.rules) lines.push("  Roles may not be listed, so none is suggested.");
+  for (const { role, rule } of found.rules ?? []) lines.push(`  suggestion  ${role}: ${describeRule(rule)}`);
+  if (!found.allowed && !found.rules) lines.push("  Roles cannot be listed, so none is suggested.");
   return `${lines.join("\n")}\n`;
 }

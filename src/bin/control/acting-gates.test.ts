@@ -18,7 +18,7 @@ const rooms: [room: string, gates: readonly string[]][] = [
   ["proxy", proxyGates],
 ];
 for (const [room, gates] of rooms)
-  test(`the gates of ${room} are those that its code reads, no more and no fewer`, () => {
+  test(`the gates of ${room} are exactly those that its code reads`, () => {
     const names = new Set(knownGates.map(({ name }) => name));
     const read = new Set<string>();
     for (const file of readdirSync(join(source, room), { recursive: true }) as string[])
@@ -41,7 +41,7 @@ const programs: [set: OptionSet<AnyOption>, acts: string][] = [
   [networkOptions(dialects.kubernetes), "TopologyAwareHints"],
 ];
 for (const [set, acts] of programs)
-  test(`${set.program} takes feature gates, and tells those that do nothing in it`, () => {
+  test(`${set.program} accepts feature gates and reports those without effect`, () => {
     const { gates, warnings, errors } = settle(set, [
       `--feature-gates=${acts}=false,ComponentSLIs=false,WinOverlay=false`,
     ]);

@@ -25,7 +25,7 @@ export interface ClientProgramParts extends ControlRun {
 
 export interface ProgramHooks<O extends AnyOption> {
   /** Handles options that replace the work and need no server; returns the exit code. */
-  readonly alone?: (settings: SettingsOf<O>, dialect: Dialect) => Promise<number> | undefined;
+  readonly standalone?: (settings: SettingsOf<O>, dialect: Dialect) => Promise<number> | undefined;
   /** Applies a configuration file to the settings. */
   readonly withFile?: (settings: SettingsOf<O>, dialect: Dialect) => SettingsOf<O>;
 }
@@ -38,7 +38,7 @@ export async function clientProgram<O extends AnyOption>(
   argv: readonly string[],
   optionsFor: (dialect: Dialect) => OptionSet<O>,
   workFor: (settings: SettingsOf<O>) => (parts: ClientProgramParts) => Promise<void>,
-  { alone, withFile }: ProgramHooks<O> = {},
+  { standalone, withFile }: ProgramHooks<O> = {},
 ): Promise<number> {
   const err = (text: string): void => void process.stderr.write(text);
   const choice = chosenDialect(argv);
@@ -49,13 +49,13 @@ export async function clientProgram<O extends AnyOption>(
   const { dialect } = choice;
   const options = optionsFor(dialect);
   const settled = settle(options, argv);
-  const answered = answerOperator(options, settled, {
+  const exitCode = answerOperator(options, settled, {
     version: versionText,
     width: terminalWidth(process.env, process.stdout.columns),
     out: (text) => void process.stdout.write(text),
     err,
   });
-  if (answered !== undefined) return answered;
+  if (exitCode !== undefined) return exitCode;
   let settings: SettingsOf<O> & ControlSettings & LogSettings;
   try {
     settings = (withFile?.(settled.values, dialect) ?? settled.values) as typeof settings;
@@ -64,10 +64,12 @@ export async function clientProgram<O extends AnyOption>(
 `);
     return 1;
   }
-  const instead = alone?.(settings, dialect);
-  if (instead !== undefined) return await instead;
+  const standaloneRun = standalone?.(settings, dialect);
+  if (standaloneRun !== undefined) return await standaloneRun;
   if (settings.orchconfig === "") {
-    err(`error: --${dialect.spelling.flag("orchconfig")} names the client configuration and is needed\n`);
+    err(
+      `error: --${dialect.spelling.flag("orchconfig")} is required: the path of the client configuration\n`,
+    );
     return 1;
   }
   const log = logFrom(settings);

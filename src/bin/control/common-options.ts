@@ -20,7 +20,7 @@ export const connection = section("Connection", [
     flag: "orchconfig",
     type: file,
     default: "",
-    doc: "Client configuration file: which server, with which credentials.",
+    doc: "Client configuration file with the server and credentials.",
   }),
 ]);
 

@@ -28,7 +28,7 @@ const concurrent = <const F extends `concurrent-${Kind}-syncs` | typeof mirrorin
     type: int32,
     default: count,
     check: atLeast(1),
-    doc: "How many are worked on at a time.",
+    doc: "Number of concurrent workers.",
   });
 
 export const concurrencySection = section("Concurrency", [

@@ -8,7 +8,7 @@ import { freePort } from "#kit";
 import { controllerChecks } from "./controller-checks.ts";
 import { openHealthPort } from "./health-port.ts";
 
-test("every controller has a health check of its own, but the one that is started before all others", async (t) => {
+test("every controller has a health check, except the one started before all others", async (t) => {
   const port = await freePort();
   const checks = controllerChecks(controllerNames);
   t.after(
@@ -18,7 +18,7 @@ test("every controller has a health check of its own, but the one that is starte
       dialect: dialects.kubernetes,
       metrics: createMetrics(),
       checks: () => checks,
-      tellsHealth: true,
+      exportsHealthMetrics: true,
       resetsMetrics: false,
     }),
   );

@@ -12,7 +12,7 @@ import { openHealthPort } from "./health-port.ts";
 async function setUp(
   t: TestContext,
   checks: readonly HealthCheck[],
-  { tellsHealth = true, resetsMetrics = false } = {},
+  { exportsHealthMetrics = true, resetsMetrics = false } = {},
 ) {
   const taken = createServer().listen(0, "127.0.0.1");
   await once(taken, "listening");
@@ -28,7 +28,7 @@ async function setUp(
       dialect,
       metrics,
       checks: () => checks,
-      tellsHealth,
+      exportsHealthMetrics,
       resetsMetrics,
     }),
   );
@@ -38,7 +38,7 @@ async function setUp(
   };
 }
 
-test("health and metrics are served, and what health checks found", async (t) => {
+test("health, metrics, and results of health checks are served", async (t) => {
   const ask = await setUp(t, []);
   assert.equal(await ask("/healthz?verbose"), "200 [+]ping ok\nhealthz check passed\n");
   assert.equal(await ask("/readyz"), "200 ok");
@@ -55,7 +55,7 @@ test("health and metrics are served, and what health checks found", async (t) =>
   assert.equal(await ask("/metrics/slis"), "200 ");
 });
 
-test("metrics are reset where the original resets them, and are told otherwise", async (t) => {
+test("metrics are reset where the original resets them, and exposed otherwise", async (t) => {
   const ask = await setUp(t, [], { resetsMetrics: true });
   assert.equal(await ask("/metrics", "DELETE"), "200 metrics reset\n");
   assert.match(await ask("/metrics"), /^work_total 0$/m);
@@ -63,12 +63,12 @@ test("metrics are reset where the original resets them, and are told otherwise",
   assert.match(await other("/metrics", "DELETE"), /^work_total 1$/m);
 });
 
-test("not without the gate ComponentSLIs", async (t) => {
-  const ask = await setUp(t, [], { tellsHealth: false });
+test("results of health checks are not served without the gate ComponentSLIs", async (t) => {
+  const ask = await setUp(t, [], { exportsHealthMetrics: false });
   assert.match(await ask("/metrics/slis"), /^404/);
 });
 
-test("a leader that renews nothing is not well; whoever waits for its turn is", async (t) => {
+test("a leader that does not renew is unhealthy, and a waiting candidate is healthy", async (t) => {
   const clock = virtualClock();
   const health = leaderHealth(clock, "the-lease", 15_000);
   const ask = await setUp(t, [health]);

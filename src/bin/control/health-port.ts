@@ -22,7 +22,7 @@ export interface HealthPortOptions {
   /** Evaluated for each request, since parts may start later. */
   readonly checks: () => readonly HealthCheck[];
   /** Whether the results of health checks are exported as metrics. */
-  readonly tellsHealth: boolean;
+  readonly exportsHealthMetrics: boolean;
   /**
    * Whether DELETE /metrics resets metrics: supported by the original's scheduler, but not by its controller
    * manager.
@@ -36,9 +36,9 @@ const ping: HealthCheck = { name: "ping", check: () => undefined };
 
 /** Starts listening; resolves with a function that stops it. */
 export async function openHealthPort(options: HealthPortOptions): Promise<() => void> {
-  const answer = answersOf(options);
+  const handle = handlerFor(options);
   const server = createServer((request, response) => {
-    void answer(request).then(({ status, headers, body }) =>
+    void handle(request).then(({ status, headers, body }) =>
       response.writeHead(status, headers as Record<string, string>).end(body),
     );
   });
@@ -52,7 +52,7 @@ export async function openHealthPort(options: HealthPortOptions): Promise<() => 
   };
 }
 
-function answersOf({ dialect, metrics, checks, tellsHealth, resetsMetrics }: HealthPortOptions) {
+function handlerFor({ dialect, metrics, checks, exportsHealthMetrics, resetsMetrics }: HealthPortOptions) {
   const health = healthMetrics(dialect);
   const text = (body: string, version = ""): Reply => ({
     status: 200,
@@ -66,7 +66,7 @@ function answersOf({ dialect, metrics, checks, tellsHealth, resetsMetrics }: Hea
       return text(metricsReset);
     }
     if (path === "/metrics") return text(metrics.expose(), "version=0.0.4; ");
-    if (path === "/metrics/slis" && tellsHealth) {
+    if (path === "/metrics/slis" && exportsHealthMetrics) {
       if (method !== "DELETE") return text(health.expose(), "version=0.0.4; ");
       health.reset();
       return text(metricsReset);

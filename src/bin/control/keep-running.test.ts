@@ -27,7 +27,7 @@ function partsOf(signal: AbortSignal) {
   return { clock, parts };
 }
 
-test("a part that fails is started again after pauses that grow, and its neighbour goes on", async () => {
+test("a failing part is restarted with growing delays, and the other part keeps running", async () => {
   const stopping = new AbortController();
   const { clock, parts } = partsOf(stopping.signal);
   const starts: number[] = [];
@@ -66,14 +66,14 @@ test("a part that fails is started again after pauses that grow, and its neighbo
   assert.deepEqual(
     ended.map(({ aborted }) => aborted),
     [true, true, true, false],
-    "what a failed attempt followed has ended with it",
+    "informers of a failed attempt have stopped",
   );
   assert.equal(neighbourStarts, 1);
   stopping.abort();
   await Promise.all([failing, neighbour]);
 });
 
-test("nothing is started again once the program is to stop", async () => {
+test("nothing is restarted after a stop was requested", async () => {
   const stopping = new AbortController();
   const { parts } = partsOf(stopping.signal);
   let starts = 0;

@@ -3,8 +3,8 @@
 import { clusterView } from "#controllerkit";
 import type { ClientProgramParts } from "./client-program.ts";
 
-const firstPause = 500;
-const longestPause = 60_000;
+const initialBackoff = 500;
+const maxBackoff = 60_000;
 
 /**
  * Runs the work until it returns or the signal aborts. Each attempt has its own informers, which are stopped
@@ -14,23 +14,23 @@ export async function keepRunning(
   name: string,
   parts: ClientProgramParts,
   work: (attempt: ClientProgramParts) => Promise<void>,
-  failed: (why: string) => void,
+  failed: (reason: string) => void,
 ): Promise<void> {
   const { client, clock } = parts;
   const log = parts.log.with({ part: name });
   for (let failures = 0; !parts.signal.aborted; failures++) {
-    const over = new AbortController();
-    const signal = AbortSignal.any([parts.signal, over.signal]);
+    const attemptEnd = new AbortController();
+    const signal = AbortSignal.any([parts.signal, attemptEnd.signal]);
     try {
       await work({ ...parts, log, signal, view: clusterView({ client, clock, signal, log }) });
       return;
     } catch (error) {
-      const inMilliseconds = Math.min(longestPause, firstPause * 2 ** failures);
+      const delayMilliseconds = Math.min(maxBackoff, initialBackoff * 2 ** failures);
       const { message } = error as Error;
-      log.error("failed; it is started again", { error: message, inMilliseconds });
+      log.error("failed; it will be restarted", { error: message, inMilliseconds: delayMilliseconds });
       failed(message);
-      over.abort();
-      await clock.sleep(inMilliseconds, parts.signal).catch(() => undefined);
+      attemptEnd.abort();
+      await clock.sleep(delayMilliseconds, parts.signal).catch(() => undefined);
     }
   }
 }

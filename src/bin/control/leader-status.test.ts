@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { createMetrics } from "#base";
 import { leaderStatus } from "./leader-status.ts";
 
-test("who leads says so, from the beginning of the work to its end, however it ends", async () => {
+test("the leader metric is 1 from the start of the work to its end, however it ends", async () => {
   const metrics = createMetrics();
   const told = (): string | undefined =>
     /^leader_election_master_status\{name="orch-scheduler"\} (\d)$/m.exec(metrics.expose())?.[1];

@@ -8,7 +8,7 @@ export function leaderStatus(metrics: Metrics, lease: string, work: Work): Work 
   const status = metrics
     .gauge({
       name: "leader_election_master_status",
-      help: "Whether this process leads: 1 while it does, 0 while it waits for its turn.",
+      help: "Whether this process is the leader: 1 if it is, 0 if it is a candidate.",
       stability: "ALPHA",
       labels: ["name"],
     })

@@ -15,7 +15,7 @@ const refused: [program: "proxy" | "dns", flag: string][] = [
   ["dns", "--dns-port=70000"],
 ];
 for (const [program, flag] of refused)
-  test(`orch-${program} refuses ${flag}`, () => {
+  test(`orch-${program} rejects ${flag}`, () => {
     const { errors } =
       program === "proxy"
         ? settle(proxyOptions(dialects.orch), [flag])
@@ -23,7 +23,7 @@ for (const [program, flag] of refused)
     assert.equal(errors.length, 1);
   });
 
-test("flags of the name server are read as they are meant", () => {
+test("flags of the DNS server are parsed", () => {
   const { values, errors } = settle(dnsOptions(dialects.kubernetes), [
     "--listen-address=10.0.0.1",
     "--upstream=192.0.2.1",

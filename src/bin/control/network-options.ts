@@ -32,7 +32,7 @@ const nodeName = option({
   type: text,
   default: "",
   defaultText: "the machine's host name",
-  doc: "Name of the node that this runs on.",
+  doc: "Name of the node.",
 });
 
 const proxySections = [
@@ -41,14 +41,14 @@ const proxySections = [
       flag: "proxy-mode",
       type: oneOf("", "nftables", "iptables"),
       default: "",
-      defaultText: "nftables, or iptables where that is all there is",
-      doc: "Which packet filter holds the rules.",
+      defaultText: "nftables, or iptables if nftables is not available",
+      doc: "Packet filter to use.",
     }),
     option({
       flag: "masquerade-all",
       type: bool,
       default: false,
-      doc: "Masquerade all traffic to cluster addresses, also that of pods.",
+      doc: "Masquerade all traffic to cluster IPs, including that of pods.",
     }),
     option({
       flag: "masquerade-bit",
@@ -56,27 +56,27 @@ const proxySections = [
       type: int32,
       default: 14,
       check: between(0, 31),
-      doc: "Bit of the packet mark that asks for masquerading.",
+      doc: "Bit of the packet mark that requests masquerading.",
     }),
     option({
       flag: "cluster-cidr",
       type: cidrs,
       default: [],
-      doc: "Addresses of pods, one range for each family: traffic from elsewhere to cluster addresses is masqueraded.",
+      doc: "Pod CIDRs, one per IP family: traffic from other sources to cluster IPs is masqueraded.",
     }),
     option({
       flag: "nodeport-addresses",
       type: cidrs,
       default: [],
       defaultText: "all local ones",
-      doc: "Ranges of the local addresses that take node ports.",
+      doc: "CIDRs of local addresses that accept node ports.",
     }),
     option({
       flag: "localhost-nodeports",
       aliases: ["iptables-localhost-nodeports"],
       type: bool,
       default: true,
-      doc: "Let node ports answer on 127.0.0.1, too. The kernel then routes loopback addresses; packets to them from outside are dropped.",
+      doc: "Serve node ports on 127.0.0.1, too. This makes the kernel route loopback addresses; packets to them from outside are dropped.",
     }),
     option({
       flag: "min-sync-period",
@@ -84,7 +84,7 @@ const proxySections = [
       type: duration,
       default: 100,
       check: atLeast(0),
-      doc: "At least so long between two writes.",
+      doc: "Minimum interval between two writes.",
     }),
     option({
       flag: "sync-period",
@@ -92,19 +92,19 @@ const proxySections = [
       type: duration,
       default: 30_000,
       check: above(0),
-      doc: "How often it is checked that nobody removed the rules.",
+      doc: "Interval of checks that the rules are still in place.",
     }),
     option({
       flag: "cleanup",
       type: bool,
       default: false,
-      doc: "Remove all rules and routes of an earlier run, and exit.",
+      doc: "Remove all rules and routes of an earlier run and exit.",
     }),
     option({
       flag: "cleanup-on-exit",
       type: bool,
       default: false,
-      doc: "Remove them at the end; otherwise connections outlive a restart.",
+      doc: "Remove all rules and routes at exit. By default they are kept, so that connections survive a restart.",
     }),
   ]),
   section("Node", [
@@ -113,7 +113,7 @@ const proxySections = [
       flag: "pod-routes",
       type: bool,
       default: false,
-      doc: "Keep routes to the pods of other nodes by their addresses, where all nodes are on one network.",
+      doc: "Maintain routes to the pods of other nodes; requires that all nodes are on one network.",
     }),
   ]),
 ] as const;
@@ -143,14 +143,14 @@ const dnsSections = [
       type: strings,
       default: ["127.0.0.1"],
       check: (values) => (values.every((each) => isIP(each)) ? undefined : "must be IP addresses"),
-      doc: "Addresses to answer on.",
+      doc: "Addresses to listen on.",
     }),
     option({
       flag: "dns-port",
       type: int,
       default: 53,
       check: between(0, 65535),
-      doc: "Port for UDP and TCP; 0 takes a free one.",
+      doc: "Port for UDP and TCP; 0 selects a free one.",
     }),
     option({ flag: "cluster-domain", type: text, default: "cluster.local", doc: "Domain of the cluster." }),
     option({
@@ -158,13 +158,13 @@ const dnsSections = [
       type: duration,
       default: 5000,
       check: atLeast(0),
-      doc: "How long clients may keep answers about the cluster, those about missing names too.",
+      doc: "How long clients may cache records of the cluster, including negative answers.",
     }),
     option({
       flag: "allow-from",
       type: cidrs,
       default: privateRanges,
-      doc: "Clients that are answered; others are ignored.",
+      doc: "CIDRs of clients to answer; others are ignored.",
     }),
   ]),
   section("Other names", [
@@ -174,7 +174,7 @@ const dnsSections = [
       default: [],
       defaultText: "those of --resolv-conf",
       check: addressOrPort,
-      doc: "Name servers to ask about names outside of the cluster.",
+      doc: "Name servers for names outside of the cluster.",
     }),
     option({
       flag: "resolv-conf",
@@ -187,14 +187,14 @@ const dnsSections = [
       type: duration,
       default: 2000,
       check: above(0),
-      doc: "How long one of them may take.",
+      doc: "Timeout of a query to one upstream name server.",
     }),
     option({
       flag: "cache-bytes",
       type: int,
       default: 4 << 20,
       check: above(0),
-      doc: "The most memory for their answers.",
+      doc: "Maximum memory for cached upstream answers.",
     }),
   ]),
 ] as const;
@@ -214,7 +214,7 @@ export type NetworkProgramSettings = SettingsOf<ProxyOption | DnsOption>;
 
 export const proxyOptions = (dialect: Dialect): OptionSet<ProxyOption> => ({
   program: "orch-proxy",
-  summary: "Keeps the addresses and ports of services in this node's packet filter.",
+  summary: "Maintains the rules of services in this node's packet filter.",
   dialect,
   sections: programSections([...proxySections, features(dialect), proxyOriginalFlags], dialect),
   gates: knownGates,
@@ -224,7 +224,7 @@ export const proxyOptions = (dialect: Dialect): OptionSet<ProxyOption> => ({
 
 export const dnsOptions = (dialect: Dialect): OptionSet<DnsOption> => ({
   program: "orch-dns",
-  summary: "Answers the names of services and pods, and asks others about the rest.",
+  summary: "Resolves the names of services and pods, and forwards other names.",
   dialect,
   sections: programSections(dnsSections, dialect),
   checks: [],
@@ -232,7 +232,7 @@ export const dnsOptions = (dialect: Dialect): OptionSet<DnsOption> => ({
 
 export const networkOptions = (dialect: Dialect): OptionSet<ProxyOption | DnsOption> => ({
   program: "orch-network",
-  summary: "orch-proxy and orch-dns in one process, which takes half of the memory.",
+  summary: "orch-proxy and orch-dns in one process, which needs half the memory.",
   dialect,
   sections: programSections(
     [...proxySections, ...dnsSections, features(dialect), proxyOriginalFlags],

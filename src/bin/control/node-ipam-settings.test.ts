@@ -17,7 +17,7 @@ const sizes: [
   change: Partial<typeof given>,
   expected: { ipv4: number; ipv6: number } | RegExp,
 ][] = [
-  ["usual sizes", {}, { ipv4: 24, ipv6: 64 }],
+  ["default sizes", {}, { ipv4: 24, ipv6: 64 }],
   ["one size", { nodeCidrMaskSize: 26 }, { ipv4: 26, ipv6: 26 }],
   [
     "sizes by family",
@@ -25,15 +25,19 @@ const sizes: [
     { ipv4: 25, ipv6: 68 },
   ],
   ["one size for two families", { clusterCidr: [v4, v6], nodeCidrMaskSize: 25 }, /both families/],
-  ["a size and one by family", { nodeCidrMaskSize: 25, nodeCidrMaskSizeIpv4: 25 }, /those of one family/],
-  ["a size of a family that is not there", { nodeCidrMaskSizeIpv6: 64 }, /ipv6 is of a family without/],
-  ["the same for the other", { clusterCidr: [v6], nodeCidrMaskSizeIpv4: 24 }, /ipv4 is of a family without/],
-  ["no range", { clusterCidr: [] }, /needs --cluster-cidr/],
-  ["two ranges of one family", { clusterCidr: [v4, "10.1.0.0/16"] }, /--cluster-cidr may have one range/],
-  ["two ranges of services of one family", { serviceClusterIpRange: [v6, v6] }, /--service-cluster-ip-range/],
+  ["a size and one by family", { nodeCidrMaskSize: 25, nodeCidrMaskSizeIpv4: 25 }, /mask size of one family/],
+  ["a size of a missing family", { nodeCidrMaskSizeIpv6: 64 }, /ipv6 is for an IP family without/],
+  [
+    "a size of the other missing family",
+    { clusterCidr: [v6], nodeCidrMaskSizeIpv4: 24 },
+    /ipv4 is for an IP family without/,
+  ],
+  ["no range", { clusterCidr: [] }, /requires --cluster-cidr/],
+  ["two ranges of one family", { clusterCidr: [v4, "10.1.0.0/16"] }, /--cluster-cidr accepts one range/],
+  ["two service ranges of one family", { serviceClusterIpRange: [v6, v6] }, /--service-cluster-ip-range/],
 ];
 for (const [name, change, expected] of sizes)
-  test(`ranges of nodes: ${name}`, () => {
+  test(`node CIDRs: ${name}`, () => {
     const read = () => nodeIpamSettings({ ...given, ...change });
     if (expected instanceof RegExp) assert.throws(read, expected);
     else assert.deepEqual(read().nodeMaskSizes, expected);

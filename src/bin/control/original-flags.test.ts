@@ -53,7 +53,7 @@ const usual: [set: OptionSet<AnyOption>, argv: string[]][] = [
   ],
 ];
 for (const [set, argv] of usual)
-  test(`${set.program} takes a usual command line, and tells what has no effect in it`, () => {
+  test(`${set.program} accepts a typical command line and reports flags without effect`, () => {
     const { errors, warnings, values } = settle(set, argv, { purpose: "check" });
     assert.deepEqual(errors, []);
     const idle = warnings.filter((line) => line.includes("has no effect: "));
@@ -63,7 +63,7 @@ for (const [set, argv] of usual)
   });
 
 const refused: [set: OptionSet<AnyOption>, flag: string, why: RegExp][] = [
-  [managerOptions(dialect), "--cluster-signing-kubelet-client-cert-file=/x", /one authority signs/],
+  [managerOptions(dialect), "--cluster-signing-kubelet-client-cert-file=/x", /one CA signs/],
   [managerOptions(dialect), "--concurrent-gc-syncs=0", /--concurrent-gc-syncs=0/],
   [managerOptions(dialect), "--max-endpoints-per-slice=1001", /--max-endpoints-per-slice=1001/],
   [managerOptions(dialect), "--leader-elect-resource-lock=endpoints", /must be/],
@@ -72,9 +72,9 @@ const refused: [set: OptionSet<AnyOption>, flag: string, why: RegExp][] = [
   [proxyOptions(dialect), "--config=/x", /flags only/],
 ];
 for (const [set, flag, why] of refused)
-  test(`${set.program} refuses ${flag}`, () => assert.match(settle(set, [flag]).errors.join("\n"), why));
+  test(`${set.program} rejects ${flag}`, () => assert.match(settle(set, [flag]).errors.join("\n"), why));
 
-test("how many objects are worked on at a time is said per queue, with the original's numbers", () => {
+test("concurrency is configured per queue, with the original's defaults", () => {
   const { values } = settle(managerOptions(dialect), ["--concurrent-rc-syncs=3"]);
   const workers = workersFrom(values);
   assert.deepEqual(
@@ -102,7 +102,7 @@ for (const [set, expected] of defaults)
     assert.deepEqual({ ...values, ...expected }, values);
   });
 
-test("numbers of 32 bits are read as such", () => {
+test("32-bit numbers are range-checked", () => {
   for (const [set, flag] of [
     [managerOptions(dialect), "terminated-pod-gc-threshold"],
     [proxyOptions(dialect), "masquerade-bit"],

@@ -14,37 +14,53 @@ import {
   text,
 } from "#options";
 
-const unused = <const F extends string, T>(
+const ignored = <const F extends string, T>(
   flag: F,
   type: OptionType<T>,
   standard: NoInfer<T>,
   idle: string,
-) => option({ flag, type, default: standard, idle, unlisted: true, doc: "Of the original." });
-const refused = <const F extends string, T>(
+) =>
+  option({
+    flag,
+    type,
+    default: standard,
+    idle,
+    unlisted: true,
+    doc: "Flag of the original program.",
+  });
+const rejected = <const F extends string, T>(
   flag: F,
   type: OptionType<T>,
   standard: NoInfer<T>,
   notYet: string,
-) => option({ flag, type, default: standard, notYet, unlisted: true, doc: "Of the original." });
+) =>
+  option({
+    flag,
+    type,
+    default: standard,
+    notYet,
+    unlisted: true,
+    doc: "Flag of the original program.",
+  });
 
 const plainServing = "health and metrics are served over plain HTTP at --port, or not at all";
-const noProfiles = "there is no profiling here";
-const serverLimits = "the server limits requests";
-const ownForm = "the client chooses the form of objects itself";
-const allMetrics = "metrics are served as they are";
-const followed = "changes are followed as they come";
-const noRecycler = "no volume is recycled";
+const noProfiles = "profiling is not supported";
+const serverLimits = "requests are limited by the server";
+const clientEncoding = "the client chooses the encoding itself";
+const fixedMetrics = "the set of metrics is fixed";
+const watched = "changes are watched";
+const noRecycler = "volumes are not recycled";
 const noCloud = "no cloud provider is built in";
 
 /** Defaults are those of the original, although nothing reads them, so that the reported values match. */
 const connection = (qps: number, burst: number, profiling: boolean) =>
   [
-    refused("master", text, "", "the address is part of the client configuration"),
-    unused("orch-api-content-type", text, "", ownForm),
-    unused("orch-api-qps", float, qps, serverLimits),
-    unused("orch-api-burst", int32, burst, serverLimits),
-    unused("profiling", bool, profiling, noProfiles),
-    unused("show-hidden-metrics-for-version", text, "", allMetrics),
+    rejected("master", text, "", "the server address is part of the client configuration"),
+    ignored("orch-api-content-type", text, "", clientEncoding),
+    ignored("orch-api-qps", float, qps, serverLimits),
+    ignored("orch-api-burst", int32, burst, serverLimits),
+    ignored("profiling", bool, profiling, noProfiles),
+    ignored("show-hidden-metrics-for-version", text, "", fixedMetrics),
   ] as const;
 
 interface ControlPlaneDefaults {
@@ -59,37 +75,37 @@ interface ControlPlaneDefaults {
 const controlPlane = ({ qps, burst, port, ...defaults }: ControlPlaneDefaults) =>
   [
     ...connection(qps, burst, true),
-    unused("leader-elect-resource-lock", oneOf("leases"), "leases", "a lease is the only kind of lock"),
-    unused("contention-profiling", bool, defaults.contentionProfiling, noProfiles),
-    unused("allow-metric-labels", text, "", allMetrics),
-    unused("disabled-metrics", strings, [], allMetrics),
-    unused("secure-port", int, port, plainServing),
-    unused("cert-dir", text, "", plainServing),
-    unused("http2-max-streams-per-connection", int, 0, plainServing),
-    unused("permit-address-sharing", bool, false, plainServing),
-    unused("permit-port-sharing", bool, false, plainServing),
-    unused("tls-cert-file", text, "", plainServing),
-    unused("tls-private-key-file", text, "", plainServing),
-    unused("tls-cipher-suites", strings, [], plainServing),
-    unused("tls-min-version", text, "", plainServing),
-    unused("tls-sni-cert-key", text, "", plainServing),
-    unused("authentication-orchconfig", text, "", plainServing),
-    unused("authentication-skip-lookup", bool, false, plainServing),
-    unused("authentication-token-webhook-cache-ttl", duration, 10_000, plainServing),
-    unused("authentication-tolerate-lookup-failure", bool, defaults.toleratesLookupFailure, plainServing),
-    unused("authorization-orchconfig", text, "", plainServing),
-    unused("authorization-always-allow-paths", strings, ["/healthz", "/readyz", "/livez"], plainServing),
-    unused("authorization-webhook-cache-authorized-ttl", duration, 10_000, plainServing),
-    unused("authorization-webhook-cache-unauthorized-ttl", duration, 10_000, plainServing),
-    unused("client-ca-file", text, "", plainServing),
-    unused("requestheader-client-ca-file", text, "", plainServing),
-    unused("requestheader-allowed-names", strings, [], plainServing),
-    unused("requestheader-extra-headers-prefix", strings, ["x-remote-extra-"], plainServing),
-    unused("requestheader-group-headers", strings, ["x-remote-group"], plainServing),
-    unused("requestheader-username-headers", strings, ["x-remote-user"], plainServing),
+    ignored("leader-elect-resource-lock", oneOf("leases"), "leases", "a lease is the only kind of lock"),
+    ignored("contention-profiling", bool, defaults.contentionProfiling, noProfiles),
+    ignored("allow-metric-labels", text, "", fixedMetrics),
+    ignored("disabled-metrics", strings, [], fixedMetrics),
+    ignored("secure-port", int, port, plainServing),
+    ignored("cert-dir", text, "", plainServing),
+    ignored("http2-max-streams-per-connection", int, 0, plainServing),
+    ignored("permit-address-sharing", bool, false, plainServing),
+    ignored("permit-port-sharing", bool, false, plainServing),
+    ignored("tls-cert-file", text, "", plainServing),
+    ignored("tls-private-key-file", text, "", plainServing),
+    ignored("tls-cipher-suites", strings, [], plainServing),
+    ignored("tls-min-version", text, "", plainServing),
+    ignored("tls-sni-cert-key", text, "", plainServing),
+    ignored("authentication-orchconfig", text, "", plainServing),
+    ignored("authentication-skip-lookup", bool, false, plainServing),
+    ignored("authentication-token-webhook-cache-ttl", duration, 10_000, plainServing),
+    ignored("authentication-tolerate-lookup-failure", bool, defaults.toleratesLookupFailure, plainServing),
+    ignored("authorization-orchconfig", text, "", plainServing),
+    ignored("authorization-always-allow-paths", strings, ["/healthz", "/readyz", "/livez"], plainServing),
+    ignored("authorization-webhook-cache-authorized-ttl", duration, 10_000, plainServing),
+    ignored("authorization-webhook-cache-unauthorized-ttl", duration, 10_000, plainServing),
+    ignored("client-ca-file", text, "", plainServing),
+    ignored("requestheader-client-ca-file", text, "", plainServing),
+    ignored("requestheader-allowed-names", strings, [], plainServing),
+    ignored("requestheader-extra-headers-prefix", strings, ["x-remote-extra-"], plainServing),
+    ignored("requestheader-group-headers", strings, ["x-remote-group"], plainServing),
+    ignored("requestheader-username-headers", strings, ["x-remote-user"], plainServing),
   ] as const;
 
-export const managerOriginalFlags = section("Of the original", [
+export const managerOriginalFlags = section("Flags of the original", [
   ...controlPlane({
     qps: 20,
     burst: 30,
@@ -97,45 +113,50 @@ export const managerOriginalFlags = section("Of the original", [
     contentionProfiling: false,
     toleratesLookupFailure: false,
   }),
-  refused("enable-leader-migration", bool, false, "there is one lease for all controllers"),
-  refused("leader-migration-config", text, "", "there is one lease for all controllers"),
-  unused("cidr-allocator-type", oneOf("RangeAllocator"), "RangeAllocator", "it is the only allocator"),
-  refused("cloud-config", text, "", noCloud),
-  unused("cloud-provider", oneOf("", "external"), "", noCloud),
-  unused("external-cloud-volume-plugin", text, "", noCloud),
-  unused("configure-cloud-routes", bool, true, noCloud),
-  unused("route-reconciliation-period", duration, 10_000, noCloud),
-  unused("concurrent-service-syncs", int32, 1, noCloud),
-  unused("cluster-name", text, "", noCloud),
-  unused("controller-start-interval", duration, 0, "controllers start together"),
-  unused("min-resync-period", duration, 43_200_000, followed),
-  unused("endpoint-updates-batch-period", duration, 0, followed),
-  unused("endpointslice-updates-batch-period", duration, 0, followed),
-  unused("mirroring-endpointslice-updates-batch-period", duration, 0, followed),
-  unused("namespace-sync-period", duration, 300_000, followed),
-  unused("resource-quota-sync-period", duration, 300_000, followed),
-  unused("attach-detach-reconcile-sync-period", duration, 60_000, followed),
-  unused("disable-attach-detach-reconcile-sync", bool, false, followed),
-  unused("enable-dynamic-provisioning", bool, true, "volumes are provisioned by drivers"),
-  unused("enable-hostpath-provisioner", bool, false, "volumes are provisioned by drivers"),
-  unused("flex-volume-plugin-dir", text, "", "there are no flexible volumes"),
-  unused("pv-recycler-increment-timeout-nfs", int32, 30, noRecycler),
-  unused("pv-recycler-minimum-timeout-hostpath", int32, 60, noRecycler),
-  unused("pv-recycler-minimum-timeout-nfs", int32, 300, noRecycler),
-  unused("pv-recycler-pod-template-filepath-hostpath", text, "", noRecycler),
-  unused("pv-recycler-pod-template-filepath-nfs", text, "", noRecycler),
-  unused("pv-recycler-timeout-increment-hostpath", int32, 30, noRecycler),
-  unused("volume-host-allow-local-loopback", bool, true, "volumes are not dialled from here"),
-  unused("volume-host-cidr-denylist", strings, [], "volumes are not dialled from here"),
+  rejected("enable-leader-migration", bool, false, "there is one lease for all controllers"),
+  rejected("leader-migration-config", text, "", "there is one lease for all controllers"),
+  ignored("cidr-allocator-type", oneOf("RangeAllocator"), "RangeAllocator", "there is only one allocator"),
+  rejected("cloud-config", text, "", noCloud),
+  ignored("cloud-provider", oneOf("", "external"), "", noCloud),
+  ignored("external-cloud-volume-plugin", text, "", noCloud),
+  ignored("configure-cloud-routes", bool, true, noCloud),
+  ignored("route-reconciliation-period", duration, 10_000, noCloud),
+  ignored("concurrent-service-syncs", int32, 1, noCloud),
+  ignored("cluster-name", text, "", noCloud),
+  ignored("controller-start-interval", duration, 0, "controllers start together"),
+  ignored("min-resync-period", duration, 43_200_000, watched),
+  ignored("endpoint-updates-batch-period", duration, 0, watched),
+  ignored("endpointslice-updates-batch-period", duration, 0, watched),
+  ignored("mirroring-endpointslice-updates-batch-period", duration, 0, watched),
+  ignored("namespace-sync-period", duration, 300_000, watched),
+  ignored("resource-quota-sync-period", duration, 300_000, watched),
+  ignored("attach-detach-reconcile-sync-period", duration, 60_000, watched),
+  ignored("disable-attach-detach-reconcile-sync", bool, false, watched),
+  ignored("enable-dynamic-provisioning", bool, true, "volumes are provisioned by drivers"),
+  ignored("enable-hostpath-provisioner", bool, false, "volumes are provisioned by drivers"),
+  ignored("flex-volume-plugin-dir", text, "", "flexible volumes are not supported"),
+  ignored("pv-recycler-increment-timeout-nfs", int32, 30, noRecycler),
+  ignored("pv-recycler-minimum-timeout-hostpath", int32, 60, noRecycler),
+  ignored("pv-recycler-minimum-timeout-nfs", int32, 300, noRecycler),
+  ignored("pv-recycler-pod-template-filepath-hostpath", text, "", noRecycler),
+  ignored("pv-recycler-pod-template-filepath-nfs", text, "", noRecycler),
+  ignored("pv-recycler-timeout-increment-hostpath", int32, 30, noRecycler),
+  ignored(
+    "volume-host-allow-local-loopback",
+    bool,
+    true,
+    "the controller manager does not connect to volumes",
+  ),
+  ignored("volume-host-cidr-denylist", strings, [], "the controller manager does not connect to volumes"),
   ...(["orch-apiserver-client", "nodeagent-client", "nodeagent-serving", "legacy-unknown"] as const).flatMap(
     (signer) =>
       (["cert", "key"] as const).map((part) =>
-        refused(`cluster-signing-${signer}-${part}-file`, text, "", "one authority signs for all signers"),
+        rejected(`cluster-signing-${signer}-${part}-file`, text, "", "one CA signs for all signers"),
       ),
   ),
 ]);
 
-export const schedulerOriginalFlags = section("Of the original", [
+export const schedulerOriginalFlags = section("Flags of the original", [
   ...controlPlane({
     qps: 50,
     burst: 100,
@@ -143,43 +164,43 @@ export const schedulerOriginalFlags = section("Of the original", [
     contentionProfiling: true,
     toleratesLookupFailure: true,
   }),
-  refused("write-config-to", text, "", "the configuration is not written"),
-  unused("lock-object-name", text, "", "--leader-elect-resource-name has the name"),
-  unused("lock-object-namespace", text, "", "--leader-elect-resource-namespace has the namespace"),
-  unused("pod-max-in-unschedulable-pods-duration", duration, 300_000, "it is always five minutes"),
+  rejected("write-config-to", text, "", "writing the configuration is not supported"),
+  ignored("lock-object-name", text, "", "use --leader-elect-resource-name"),
+  ignored("lock-object-namespace", text, "", "use --leader-elect-resource-namespace"),
+  ignored("pod-max-in-unschedulable-pods-duration", duration, 300_000, "the duration is always five minutes"),
 ]);
 
-const noIpvs = "services are kept in nftables or iptables";
-const notDescribed = "the machine is not described here";
-const kernelKeeps = "limits of tracked connections are left to the machine";
+const noIpvs = "only nftables and iptables are supported";
+const notDescribed = "machine information is not collected";
+const conntrackUnmanaged = "conntrack limits are not managed";
 
-export const proxyOriginalFlags = section("Of the original", [
+export const proxyOriginalFlags = section("Flags of the original", [
   ...connection(5, 10, false),
-  refused("config", text, "", "the proxy has flags only"),
-  refused("write-config-to", text, "", "the proxy has flags only"),
-  unused("bind-address-hard-fail", bool, false, plainServing),
-  unused("healthz-bind-address", text, "0.0.0.0:10256", plainServing),
-  unused("healthz-port", int32, 10_256, plainServing),
-  unused("metrics-port", int32, 10_249, plainServing),
-  unused("metrics-bind-address", text, "127.0.0.1:10249", plainServing),
-  unused("config-sync-period", duration, 900_000, followed),
-  unused("conntrack-max-per-core", int32, 32_768, kernelKeeps),
-  unused("conntrack-min", int32, 131_072, kernelKeeps),
-  unused("conntrack-tcp-timeout-close-wait", duration, 3_600_000, kernelKeeps),
-  unused("conntrack-tcp-timeout-established", duration, 86_400_000, kernelKeeps),
-  unused("detect-local-mode", oneOf("", "ClusterCIDR"), "", "local traffic is known by --cluster-cidr"),
-  unused("ipvs-exclude-cidrs", strings, [], noIpvs),
-  unused("ipvs-min-sync-period", duration, 0, noIpvs),
-  unused("ipvs-scheduler", text, "", noIpvs),
-  unused("ipvs-strict-arp", bool, false, noIpvs),
-  unused("ipvs-sync-period", duration, 30_000, noIpvs),
-  unused("ipvs-tcp-timeout", duration, 0, noIpvs),
-  unused("ipvs-tcpfin-timeout", duration, 0, noIpvs),
-  unused("ipvs-udp-timeout", duration, 0, noIpvs),
-  unused("oom-score-adj", int32, -999, "whoever starts the program decides it"),
-  unused("pod-bridge-interface", text, "", "local traffic is known by --cluster-cidr"),
-  unused("pod-interface-name-prefix", text, "", "local traffic is known by --cluster-cidr"),
-  unused("proxy-port-range", text, "", "no ports are opened on behalf of services"),
-  unused("boot-id-file", text, "/proc/sys/kernel/random/boot_id", notDescribed),
-  unused("machine-id-file", text, "/etc/machine-id,/var/lib/dbus/machine-id", notDescribed),
+  rejected("config", text, "", "the proxy is configured by flags only"),
+  rejected("write-config-to", text, "", "the proxy is configured by flags only"),
+  ignored("bind-address-hard-fail", bool, false, plainServing),
+  ignored("healthz-bind-address", text, "0.0.0.0:10256", plainServing),
+  ignored("healthz-port", int32, 10_256, plainServing),
+  ignored("metrics-port", int32, 10_249, plainServing),
+  ignored("metrics-bind-address", text, "127.0.0.1:10249", plainServing),
+  ignored("config-sync-period", duration, 900_000, watched),
+  ignored("conntrack-max-per-core", int32, 32_768, conntrackUnmanaged),
+  ignored("conntrack-min", int32, 131_072, conntrackUnmanaged),
+  ignored("conntrack-tcp-timeout-close-wait", duration, 3_600_000, conntrackUnmanaged),
+  ignored("conntrack-tcp-timeout-established", duration, 86_400_000, conntrackUnmanaged),
+  ignored("detect-local-mode", oneOf("", "ClusterCIDR"), "", "local traffic is detected by --cluster-cidr"),
+  ignored("ipvs-exclude-cidrs", strings, [], noIpvs),
+  ignored("ipvs-min-sync-period", duration, 0, noIpvs),
+  ignored("ipvs-scheduler", text, "", noIpvs),
+  ignored("ipvs-strict-arp", bool, false, noIpvs),
+  ignored("ipvs-sync-period", duration, 30_000, noIpvs),
+  ignored("ipvs-tcp-timeout", duration, 0, noIpvs),
+  ignored("ipvs-tcpfin-timeout", duration, 0, noIpvs),
+  ignored("ipvs-udp-timeout", duration, 0, noIpvs),
+  ignored("oom-score-adj", int32, -999, "it is left to the program's supervisor"),
+  ignored("pod-bridge-interface", text, "", "local traffic is detected by --cluster-cidr"),
+  ignored("pod-interface-name-prefix", text, "", "local traffic is detected by --cluster-cidr"),
+  ignored("proxy-port-range", text, "", "no ports are opened on behalf of services"),
+  ignored("boot-id-file", text, "/proc/sys/kernel/random/boot_id", notDescribed),
+  ignored("machine-id-file", text, "/etc/machine-id,/var/lib/dbus/machine-id", notDescribed),
 ]);

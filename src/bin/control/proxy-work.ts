@@ -26,7 +26,7 @@ export async function proxyWork(
   const release = await claimNetwork();
   try {
     const filter = await chooseFilter(settings, parts.dialect);
-    parts.log.info("services are kept in the packet filter", { filter: filter.name });
+    parts.log.info("packet filter selected", { filter: filter.name });
     filterBridges();
     const restore = settings.localhostNodeports ? routeLoopback() : undefined;
     try {
@@ -63,7 +63,7 @@ async function claimNetwork(): Promise<() => void> {
   try {
     await once(server, "listening");
   } catch {
-    throw new Error("another orch-proxy keeps the services of this network namespace");
+    throw new Error("another orch-proxy is running in this network namespace");
   }
   server.unref();
   return () => void server.close();
@@ -85,7 +85,7 @@ async function chooseFilter(settings: ProxyProgramSettings, dialect: Dialect): P
     (proxyMode === "nftables" ? undefined : await iptablesFilter(options));
   if (filter) return filter;
   throw new Error(
-    `${proxyMode === "" ? "neither nft nor iptables" : proxyMode} can be used here: it needs root and the package nftables or iptables`,
+    `${proxyMode === "" ? "neither nft nor iptables" : proxyMode} can be used here: root and the package nftables or iptables are required`,
   );
 }
 

@@ -18,7 +18,7 @@ import { accountClients, leaderHealth, runAsLeader } from "#controllerkit";
 import { type Dialect, componentAgent } from "#dialect";
 import type { HealthCheck } from "#http";
 import { ownMemory, returnMemory } from "../memory-return.ts";
-import { reasonToStop, tellSupervisor } from "../up/channel.ts";
+import { reasonToStop, notifySupervisor } from "../up/channel.ts";
 import { openHealthPort } from "./health-port.ts";
 import { leaderStatus } from "./leader-status.ts";
 
@@ -85,7 +85,7 @@ export async function runProgram(
           dialect,
           metrics,
           checks: () => checks,
-          tellsHealth: enabled("ComponentSLIs"),
+          exportsHealthMetrics: enabled("ComponentSLIs"),
           resetsMetrics: component === "scheduler",
         });
   const work = (signal: AbortSignal): Promise<void> => run({ client, asAccount, metrics, checks, signal });
@@ -107,17 +107,17 @@ export async function runProgram(
         leaderStatus(metrics, settings.leaderElectResourceName!, work),
       )
     : work(stopping.signal).then(() => "stopped");
-  const alive = setInterval(() => undefined, 2 ** 30);
+  const keepAlive = setInterval(() => undefined, 2 ** 30);
   void returnMemory(ownMemory(systemClock), stopping.signal);
-  if (settings.leaderElect !== undefined) tellSupervisor({ ready: "" });
+  if (settings.leaderElect !== undefined) notifySupervisor({ ready: "" });
   const reason = await Promise.race([reasonToStop(), running]);
   log.info("stopping", { reason });
   stopping.abort();
   const outcome = await running.catch((error: unknown) => {
-    log.error("ended by an error", { error: (error as Error).message });
+    log.error("terminated by an error", { error: (error as Error).message });
     return "failed";
   });
-  clearInterval(alive);
+  clearInterval(keepAlive);
   serving?.();
   transport.close();
   anonymous.close();

@@ -20,7 +20,7 @@ function told(): { out(text: string): void; err(text: string): void; all: string
   return { out, err: (text) => void all.push(text), all, answer };
 }
 
-test("launchers start our own programs, whatever their folder is called", async () => {
+test("launchers start the programs of this package, whatever the name of the folder", async () => {
   const output = told();
   assert.equal(await envtestCommand(["--dir", folder], programs, output), 0);
   const launcher = readFileSync(join(folder, "kube-apiserver"), "utf8");
@@ -32,7 +32,7 @@ test("launchers start our own programs, whatever their folder is called", async 
   assert.match(output.all.join(""), /export KUBEBUILDER_ASSETS/);
 });
 
-test("controllers run only where they are asked for", async () => {
+test("controllers run only if requested", async () => {
   assert.equal(await envtestCommand([`--dir=${folder}`, "--controllers"], programs, told()), 0);
   assert.match(
     readFileSync(join(folder, "kube-apiserver"), "utf8"),
@@ -40,7 +40,7 @@ test("controllers run only where they are asked for", async () => {
   );
 });
 
-test("an unknown flag is refused with the usage", async () => {
+test("an unknown flag is rejected with the usage", async () => {
   const output = told();
   assert.equal(await envtestCommand(["--folder", folder], programs, output), 1);
   assert.match(output.all.join(""), /^Usage:/);
@@ -54,7 +54,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-test("the stand-in answers health checks until it is told to stop", async () => {
+test("the stand-in answers health checks until it is stopped", async () => {
   const port = await freePort();
   const stop = Promise.withResolvers<void>();
   const flags = [

@@ -10,8 +10,8 @@ const usage = `Usage:
   orch envtest [--dir DIR] [--controllers]
 
 Writes a folder with the programs that envtest harnesses start, and prints its path.
-  --dir DIR       Where; ./envtest-bin unless said.
-  --controllers   Owners take their dependents along and deleted namespaces are emptied, as in a whole cluster.
+  --dir DIR       The folder (default: ./envtest-bin).
+  --controllers   Run garbage collection and namespace deletion, as in a whole cluster.
 `;
 
 const names = originalDialect.cli;
@@ -40,7 +40,7 @@ export async function envtestCommand(
   writeLaunchers(folder, programs, settled.controllers);
   // Only the path is written to standard output, so that a shell can assign it.
   output.err(
-    `${names.apiServer} and ${storeProgram} are in the folder; export ${assetsVariable} with its path:\n`,
+    `${names.apiServer} and ${storeProgram} were written; export ${assetsVariable} with this path:\n`,
   );
   output.out(`${folder}\n`);
   return 0;

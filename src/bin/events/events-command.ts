@@ -35,7 +35,7 @@ const sections = (dialect: Dialect) =>
         short: "n",
         type: text,
         default: "",
-        defaultText: "default; for an export all of them",
+        defaultText: "default; for an export all namespaces",
         doc: "Namespace of the object, or of the events to export.",
       }),
       option({
@@ -43,7 +43,7 @@ const sections = (dialect: Dialect) =>
         short: "A",
         type: bool,
         default: false,
-        doc: "Look at all namespaces, and at objects that have none.",
+        doc: "All namespaces, and cluster-scoped objects.",
       }),
       dataDirOption,
       dialectOption(dialect),
@@ -54,7 +54,7 @@ const sections = (dialect: Dialect) =>
         flag: "tree",
         type: bool,
         default: false,
-        doc: "Also tell of everything that the object owns or owned.",
+        doc: "Include everything that the object owns or owned.",
       }),
       option({ flag: "since", type: duration, default: 3_600_000, doc: "How far to look back." }),
     ]),
@@ -63,26 +63,26 @@ const sections = (dialect: Dialect) =>
         flag: "follow",
         type: bool,
         default: false,
-        doc: "Go on with what happens, until Ctrl-C.",
+        doc: "Continue with new events, until Ctrl-C.",
       }),
       option({
         flag: "cursor-file",
         type: text,
         default: "",
-        doc: "File that keeps how far the export has come, for the next start to go on from.",
+        doc: "File with the position of the export, from which the next start continues.",
       }),
       option({
         flag: "file",
         type: text,
         default: "",
         defaultText: "standard output",
-        doc: "File to append JSON lines to. With a cursor no line is in it twice, whatever happens.",
+        doc: "File to append JSON lines to. With a cursor, no event occurs twice, even after a crash.",
       }),
       option({
         flag: "otlp-endpoint",
         type: text,
         default: "",
-        doc: "Collector to send OpenTelemetry logs to over gRPC, such as localhost:4317; instead of lines.",
+        doc: "OpenTelemetry collector (gRPC) to send logs to instead of writing lines, such as localhost:4317.",
       }),
     ]),
   ] as const;
@@ -90,7 +90,7 @@ type EventsOption = OptionsOf<ReturnType<typeof sections>>;
 const eventsOptions = (dialect: Dialect): OptionSet<EventsOption> => ({
   program: "orch events",
   summary:
-    "Prints what happened, to an object as kind/name or to all of a namespace. `orch events export` writes all events elsewhere.",
+    "Prints the timeline of an object given as kind/name, or of a namespace. `orch events export` exports all events.",
   dialect,
   sections: sections(dialect),
   checks: [],
@@ -100,7 +100,7 @@ const eventsOptions = (dialect: Dialect): OptionSet<EventsOption> => ({
 export const eventsCommand = (argv: readonly string[], output: Output): Promise<number> =>
   clusterCommand(eventsOptions, argv, output, async ({ dialect, settings, words }) => {
     const [first, ...more] = words;
-    if (more.length > 0) throw new Error("name one object as kind/name, or export");
+    if (more.length > 0) throw new Error("specify one object as kind/name, or export");
     const { orchconfig, dataDir } = settings;
     const config = readClientConfig(orchconfig || pathsFor(dialect, dataDir).adminConfig);
     const transport = https(connectionOf(config));
@@ -152,8 +152,7 @@ async function runExport(
   output: Output,
 ): Promise<void> {
   const { file: lines, otlpEndpoint, cursorFile: cursor, follow, namespace, allNamespaces } = settings;
-  if (lines !== "" && otlpEndpoint !== "")
-    throw new Error("events go to a file or to a collector: give --file or --otlp-endpoint");
+  if (lines !== "" && otlpEndpoint !== "") throw new Error("specify only one of --file and --otlp-endpoint");
   const clock = systemClock;
   const target =
     otlpEndpoint !== ""

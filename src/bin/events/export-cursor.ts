@@ -31,7 +31,7 @@ export function cursorFile(file: string): ExportCursor {
         throw error;
       }
       const position = parsed(text);
-      if (!position) throw new Error(`${file} is no cursor of an export; remove it to begin anew`);
+      if (!position) throw new Error(`${file} is not a valid export cursor; remove it to start over`);
       return position;
     },
     write: (position) => writePrivate(file, `${JSON.stringify(position)}\n`),

@@ -10,32 +10,32 @@ const text = (line: ExportedLine): string => `${JSON.stringify(line)}\n`;
  */
 export async function fileTarget(file: string): Promise<ExportTarget> {
   const handle: FileHandle = await open(file, "a+", 0o600);
-  let waiting: string[] = [];
-  let reached = (await handle.stat()).size;
+  let pending: string[] = [];
+  let length = (await handle.stat()).size;
   return {
-    write: (line) => void waiting.push(text(line)),
+    write: (line) => void pending.push(text(line)),
     flush: async () => {
-      const lines = waiting.length;
-      if (lines === 0) return reached;
-      const bytes = Buffer.from(waiting.join(""));
+      const lines = pending.length;
+      if (lines === 0) return length;
+      const bytes = Buffer.from(pending.join(""));
       try {
         await handle.appendFile(bytes);
         await handle.datasync();
       } catch (error) {
         // E.g. the disk is full: remove partial lines and retry all of them.
-        await handle.truncate(reached).catch(() => undefined);
+        await handle.truncate(length).catch(() => undefined);
         throw error;
       }
-      waiting = waiting.slice(lines);
-      reached += bytes.length;
-      return reached;
+      pending = pending.slice(lines);
+      length += bytes.length;
+      return length;
     },
     rewind: async (bytes) => {
-      if (bytes > reached)
-        throw new Error(`${file} is shorter than its cursor says; remove both to begin anew`);
+      if (bytes > length)
+        throw new Error(`${file} is shorter than its cursor indicates; remove both to start over`);
       await handle.truncate(bytes);
-      reached = bytes;
-      waiting = [];
+      length = bytes;
+      pending = [];
     },
     close: () => handle.close(),
   };
@@ -43,19 +43,19 @@ export async function fileTarget(file: string): Promise<ExportTarget> {
 
 /** Returns a target that writes to a stream. Lines may be repeated after a crash. */
 export function streamTarget(stream: NodeJS.WritableStream): ExportTarget {
-  let waiting: string[] = [];
+  let pending: string[] = [];
   return {
-    write: (line) => void waiting.push(text(line)),
+    write: (line) => void pending.push(text(line)),
     flush: async () => {
-      const lines = waiting.join("");
-      waiting = [];
+      const lines = pending.join("");
+      pending = [];
       if (lines !== "")
         await new Promise<void>((resolve, reject) => {
           stream.write(lines, (error) => (error ? reject(error) : resolve()));
         });
       return 0;
     },
-    rewind: async () => void (waiting = []),
+    rewind: async () => void (pending = []),
     close: async () => undefined,
   };
 }

@@ -5,7 +5,7 @@ import { grpcChannel } from "#http";
 import { type LogRecord, collectorEndpoint, encodeLogs, exportLogs } from "#tracing";
 import type { ExportTarget, ExportedLine } from "./export.ts";
 
-const mostInBatch = 512;
+const maxBatchSize = 512;
 const deadlineMilliseconds = 30_000;
 const severities = { Warning: 13, Normal: 9 } as const;
 
@@ -15,22 +15,22 @@ const severities = { Warning: 13, Normal: 9 } as const;
  */
 export function otlpTarget(endpoint: string, clock: Clock): ExportTarget {
   const channel = grpcChannel({ endpoints: [collectorEndpoint(endpoint)], clock });
-  let waiting: LogRecord[] = [];
+  let pending: LogRecord[] = [];
   return {
     write: (line) => {
       const record = recordOf(line, clock.now());
-      if (record) waiting.push(record);
+      if (record) pending.push(record);
     },
     flush: async () => {
-      while (waiting.length > 0) {
-        const batch = waiting.slice(0, mostInBatch);
+      while (pending.length > 0) {
+        const batch = pending.slice(0, maxBatchSize);
         const bytes = encodeLogs({ "service.name": "orch-events" }, "events", batch);
         await channel.unary(exportLogs, bytes, { deadlineMilliseconds, waitForReady: true });
-        waiting = waiting.slice(batch.length);
+        pending = pending.slice(batch.length);
       }
       return 0;
     },
-    rewind: async () => void (waiting = []),
+    rewind: async () => void (pending = []),
     close: async () => channel.close(),
   };
 }

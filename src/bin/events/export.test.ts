@@ -78,21 +78,21 @@ const run = async (options: Partial<ExportOptions> & Pick<ExportOptions, "events
 
 const cases: [name: string, lists: Listed[], watches: Watched[][], lines: string[], asked: string[]][] = [
   [
-    "what there is comes first, then what happens",
+    "existing events are exported first, then changes",
     [[5, [event("a", 3), event("b", 5)]]],
     [[added("c", 6), added("d", 7)]],
     ["a", "b", "c", "d"],
     ["list", "watch 5"],
   ],
   [
-    "a lost connection goes on behind the last event",
+    "an interrupted watch continues after the last event",
     [[5, []]],
     [[added("a", 6), new Error("connection lost")], [added("b", 7)]],
     ["a", "b"],
     ["list", "watch 5", "watch 6"],
   ],
   [
-    "where the past is gone the gap is told, and what is newer follows",
+    "after expiry of the position a gap is reported, and newer events follow",
     [
       [5, [event("a", 5)]],
       [20, [event("a", 5), event("c", 18)]],
@@ -102,7 +102,7 @@ const cases: [name: string, lists: Listed[], watches: Watched[][], lines: string
     ["list", "watch 5", "list", "watch 20"],
   ],
   [
-    "a list is asked for again while the server is busy or away",
+    "a list is retried while the server is busy or unavailable",
     [
       new ApiError(429, "TooManyRequests", "try again later"),
       new Error("connection lost"),
@@ -113,7 +113,7 @@ const cases: [name: string, lists: Listed[], watches: Watched[][], lines: string
     ["list", "list", "list", "watch 5"],
   ],
   [
-    "that the time of an event is over is not exported, and moves the cursor",
+    "expiry of an event is not exported, but advances the cursor",
     [[5, []]],
     [[{ type: "DELETED", object: event("a", 9) }], []],
     [],
@@ -131,7 +131,7 @@ for (const [name, lists, watches, lines, asked] of cases)
     assert.deepEqual(from.asked, asked);
   });
 
-test("what a crash has written behind the cursor is cut off and comes again, once", async () => {
+test("lines written after the cursor before a crash are truncated and exported once", async () => {
   const [lines, cursor] = [join(folder, "lines"), join(folder, "cursor")];
   writeFileSync(lines, "from elsewhere\n");
   const once = async (lists: [number, Event[]][], watches: Watched[][]): Promise<string[]> => {
@@ -153,7 +153,7 @@ test("what a crash has written behind the cursor is cut off and comes again, onc
   );
 });
 
-test("a list that was interrupted goes on with its next page, and begins anew where that is gone", async () => {
+test("an interrupted list continues with its next page, and starts over if that has expired", async () => {
   const [lines, cursor] = [join(folder, "pages"), join(folder, "pages-cursor")];
   const pages: Record<string, { at: number; items: Event[]; next?: string } | Error> = {
     "": { at: 5, items: [event("a", 1), event("b", 2)], next: "second" },
@@ -206,13 +206,13 @@ test("a list that was interrupted goes on with its next page, and begins anew wh
   assert.deepEqual(cursorFile(cursor).read()?.resourceVersion, "9");
 });
 
-test("whoever may not list events is told so at once", async () => {
+test("a permission error is reported immediately", async () => {
   const stop = new AbortController();
   const { client: events } = server([new ApiError(403, "Forbidden", "events is forbidden")], [], stop);
   await assert.rejects(run({ events, target: memory(), signal: stop.signal }), /is forbidden/);
 });
 
-test("a collector gets every event, again where it refused, and the cursor waits for it", async () => {
+test("a collector receives every event, rejected batches are sent again, and the cursor waits", async () => {
   const socketPath = join(folder, "collector.sock");
   const cursor = cursorFile(join(folder, "collector-cursor"));
   const taken: string[] = [];
@@ -261,16 +261,16 @@ test("a collector gets every event, again where it refused, and the cursor waits
   assert.equal(cursor.read()?.resourceVersion, "7");
 });
 
-test("a cursor that is none is refused, and so is a file that is shorter than its cursor", async () => {
+test("an invalid cursor is rejected, and so is a file shorter than its cursor", async () => {
   const [lines, cursor] = [join(folder, "short"), join(folder, "wrong")];
   writeFileSync(cursor, "x");
-  assert.throws(() => cursorFile(cursor).read(), /is no cursor of an export/);
+  assert.throws(() => cursorFile(cursor).read(), /is not a valid export cursor/);
   const target = await fileTarget(lines);
-  await assert.rejects(target.rewind(10), /is shorter than its cursor says/);
+  await assert.rejects(target.rewind(10), /is shorter than its cursor indicates/);
   await target.close();
 });
 
-test("a log record carries the event's note, time, severity and object", () => {
+test("a log record contains the event's note, time, severity and object", () => {
   const object = {
     ...event("a", 1),
     type: "Warning",

@@ -33,8 +33,8 @@ export interface ExportOptions {
 }
 
 /** Number of lines, or the time, after which the target is flushed and the cursor advances. */
-const mostLines = 1000;
-const longestMilliseconds = 1000;
+const maxLines = 1000;
+const maxDelayMilliseconds = 1000;
 const retryMilliseconds = 1000;
 
 /** Position of the lines that were handed to the target. */
@@ -47,11 +47,11 @@ interface Progress {
 /** Resolves when all existing events are exported or, when following, when the signal aborts. */
 export async function exportEvents(options: ExportOptions): Promise<void> {
   const { cursor, target, follow, clock, signal, warn } = options;
-  const known = cursor.read();
+  const position = cursor.read();
   // A file with lines from elsewhere keeps them.
-  if (known) await target.rewind(known.bytes);
+  if (position) await target.rewind(position.bytes);
   else cursor.write({ resourceVersion: "", bytes: await target.flush() });
-  const progress: Progress = { at: known?.resourceVersion ?? "", list: known?.list };
+  const progress: Progress = { at: position?.resourceVersion ?? "", list: position?.list };
   let lists = progress.at === "" || progress.list !== undefined || !follow;
   while (!signal.aborted) {
     try {
@@ -61,12 +61,14 @@ export async function exportEvents(options: ExportOptions): Promise<void> {
       await exportChanges(options, progress);
     } catch (error) {
       if (signal.aborted) break;
-      if (lists && (!follow || isRefused(error))) throw error;
+      if (lists && (!follow || isPermanent(error))) throw error;
       if (isExpired(error)) {
-        warn(`revision ${progress.at} is too old: events that came and went since are not exported`);
+        warn(
+          `revision ${progress.at} has expired: events that were created and deleted since are not exported`,
+        );
         lists = true;
       } else {
-        warn(`the export is interrupted and tried again: ${(error as Error).message}`);
+        warn(`the export was interrupted and will be retried: ${(error as Error).message}`);
         await clock.sleep(retryMilliseconds, signal).catch(() => undefined);
       }
     }
@@ -74,7 +76,7 @@ export async function exportEvents(options: ExportOptions): Promise<void> {
 }
 
 /** Reports whether the error is permanent: a retry would fail the same way. */
-const isRefused = (error: unknown): boolean =>
+const isPermanent = (error: unknown): boolean =>
   error instanceof ApiError && error.code >= 400 && error.code < 500 && ![408, 410, 429].includes(error.code);
 
 /** Exports the existing events that are newer than the position; an interrupted list is continued. */
@@ -93,30 +95,30 @@ async function exportList(options: ExportOptions, progress: Progress): Promise<v
 async function exportPages(options: ExportOptions, progress: Progress): Promise<void> {
   const { events, namespace, target, signal, follow, cursor } = options;
   const after = progress.at;
-  let reached = await target.flush();
-  const begin = progress.list?.begin ?? reached;
-  let tellsGap = !progress.list && after !== "" && follow;
+  let length = await target.flush();
+  const begin = progress.list?.begin ?? length;
+  let reportsGap = !progress.list && after !== "" && follow;
   let revision = after;
-  const where = {
+  const parameters = {
     ...(namespace !== "" && { namespace }),
     ...(progress.list && { continue: progress.list.continue }),
   };
   try {
-    for await (const page of events.pages(where)) {
+    for await (const page of events.pages(parameters)) {
       signal.throwIfAborted();
-      if (tellsGap) target.write({ type: "GAP", from: after, to: page.resourceVersion });
-      tellsGap = false;
+      if (reportsGap) target.write({ type: "GAP", from: after, to: page.resourceVersion });
+      reportsGap = false;
       revision = page.resourceVersion;
       for (const object of page.items)
         if (after === "" || Number(object.metadata.resourceVersion) > Number(after))
           target.write({ type: "ADDED", object });
-      reached = await target.flush();
+      length = await target.flush();
       progress.list = page.continue ? { continue: page.continue, begin } : undefined;
-      if (progress.list) cursor.write({ resourceVersion: after, bytes: reached, list: progress.list });
+      if (progress.list) cursor.write({ resourceVersion: after, bytes: length, list: progress.list });
     }
   } catch (error) {
     // A page that could not be delivered is listed again.
-    await target.rewind(reached);
+    await target.rewind(length);
     throw error;
   }
   progress.at = revision;
@@ -132,7 +134,7 @@ async function exportChanges(options: ExportOptions, progress: Progress): Promis
   let committing: Promise<void> | undefined;
   let failure: Error | undefined;
   let cancel: (() => void) | undefined;
-  const save = (): void => {
+  const startCommit = (): void => {
     cancel?.();
     cancel = undefined;
     lines = 0;
@@ -142,22 +144,26 @@ async function exportChanges(options: ExportOptions, progress: Progress): Promis
       .catch((error: Error) => void (failure ??= error));
   };
   try {
-    const where = namespace === "" ? {} : { namespace };
-    for await (const { type, object } of events.watch({ resourceVersion: progress.at, signal, ...where })) {
+    const parameters = namespace === "" ? {} : { namespace };
+    for await (const { type, object } of events.watch({
+      resourceVersion: progress.at,
+      signal,
+      ...parameters,
+    })) {
       if (type === "ERROR")
         throw new ApiError(object.code ?? 500, object.reason ?? "", object.message ?? "the watch failed");
       // The expiry of an event is not exported.
       if (type === "ADDED" || type === "MODIFIED") target.write({ type, object });
       progress.at = object.metadata.resourceVersion ?? progress.at;
-      if (++lines >= mostLines) {
-        save();
+      if (++lines >= maxLines) {
+        startCommit();
         // Bounds the number of undelivered lines.
         await committing;
-      } else cancel ??= clock.after(longestMilliseconds, save);
+      } else cancel ??= clock.after(maxDelayMilliseconds, startCommit);
       if (failure) break;
     }
   } finally {
-    if (cancel) save();
+    if (cancel) startCommit();
     await committing;
   }
   if (failure) throw failure;

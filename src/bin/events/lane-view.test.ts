@@ -30,7 +30,7 @@ const lane = (kind: string, name: string, owner?: string) => ({
   last: "",
 });
 
-test("objects stand below their owners, each with its lane", () => {
+test("objects are shown below their owners, each with its lane", () => {
   const items = [
     entry(0, "Created", "Deployment", "web"),
     entry(20, "Created", "Pod", "a"),
@@ -53,7 +53,7 @@ test("objects stand below their owners, each with its lane", () => {
   assert.ok(view.includes("back\\u001b[31m off"));
 });
 
-test("what is missing is said", () => {
+test("missing entries are reported", () => {
   const missing = {
     eventsEvicted: 2,
     eventsFolded: 5,
@@ -68,19 +68,19 @@ test("what is missing is said", () => {
     since: start,
     until: start + 1000,
   });
-  assert.match(view, /3 older entries went before their time\./);
+  assert.match(view, /3 older entries were dropped to limit memory\./);
   assert.match(view, /5 events were folded into series\./);
   assert.match(view, /Only the newest 1 are shown\./);
   assert.match(view, /Changed +anna/);
-  assert.match(view, /you may not get them: secrets\./);
-  assert.equal(laneView(timeline({}), { width: 80, since: 0, until: 1 }), "Nothing happened in this time.\n");
+  assert.match(view, /since you may not read: secrets\./);
+  assert.equal(laneView(timeline({}), { width: 80, since: 0, until: 1 }), "No events in this time range.\n");
 });
 
-test("nothing acts on the terminal", () => {
+test("control characters are escaped", () => {
   assert.equal(plain("a\u0000b\u202ec\u2028d\u009be"), "a\\u0000b\\u202ec\\u2028d\\u009be");
 });
 
-test("an object is named by kind and name", () => {
+test("an object is given as kind and name", () => {
   const settings = { namespace: "", allNamespaces: false, tree: true, since: 60_000 };
   assert.match(
     timelinePath("deploy/web", settings),

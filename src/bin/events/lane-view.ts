@@ -24,9 +24,9 @@ const legend = "+ created   ~ changed   - deleted   * event   ! warning";
 
 export function laneView(timeline: Timeline, options: ViewOptions): string {
   const { items, missing } = timeline;
-  if (items.length === 0) return "Nothing happened in this time.\n";
+  if (items.length === 0) return "No events in this time range.\n";
   const lanes = timeline.tree ?? [];
-  const rows = (lanes.length > 0 ? ordered(lanes) : alone(items)).map(({ object, level }) => ({
+  const rows = (lanes.length > 0 ? ordered(lanes) : ungrouped(items)).map(({ object, level }) => ({
     object,
     label: `${"  ".repeat(Math.max(level - 1, 0))}${level > 0 ? "└ " : ""}${plain(nameOf(object))}`,
   }));
@@ -37,7 +37,7 @@ export function laneView(timeline: Timeline, options: ViewOptions): string {
     ({ object, label }) =>
       `${fitted(label, labels)}  ${strip(entries.get(idOf(object)) ?? [], columns, options)}`,
   );
-  const gone = missing.eventsEvicted + missing.changesDropped;
+  const missingCount = missing.eventsEvicted + missing.changesDropped;
   return [
     ...lines,
     `${" ".repeat(labels + 2)}${axis(columns, options)}`,
@@ -46,10 +46,10 @@ export function laneView(timeline: Timeline, options: ViewOptions): string {
     "",
     ...table(items),
     ...(timeline.metadata.continue === undefined ? [] : ["", `Only the newest ${items.length} are shown.`]),
-    ...(gone > 0 ? ["", `${gone} older entries went before their time.`] : []),
+    ...(missingCount > 0 ? ["", `${missingCount} older entries were dropped to limit memory.`] : []),
     ...(missing.eventsFolded > 0 ? ["", `${missing.eventsFolded} events were folded into series.`] : []),
     ...(missing.withheld.length > 0
-      ? ["", `Changes of these are not shown, you may not get them: ${missing.withheld.join(", ")}.`]
+      ? ["", `Changes are hidden, since you may not read: ${missing.withheld.join(", ")}.`]
       : []),
     "",
   ].join("\n");
@@ -79,7 +79,7 @@ function ordered(lanes: readonly TimelineLane[]): { object: TimelineObject; leve
   return found;
 }
 
-function alone(items: readonly TimelineEntry[]): { object: TimelineObject; level: number }[] {
+function ungrouped(items: readonly TimelineEntry[]): { object: TimelineObject; level: number }[] {
   const found = new Map<string, TimelineObject>();
   for (const { object } of items) found.set(idOf(object), object);
   return [...found.values()].map((object) => ({ object, level: 0 }));

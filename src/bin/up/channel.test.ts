@@ -7,23 +7,23 @@ import { describe, test } from "node:test";
 
 /** A program that reports readiness, and finally why it stopped. */
 const script = `
-  import { reasonToStop, tellSupervisor } from ${JSON.stringify(join(import.meta.dirname, "channel.ts"))};
+  import { reasonToStop, notifySupervisor } from ${JSON.stringify(join(import.meta.dirname, "channel.ts"))};
   const reason = reasonToStop();
-  tellSupervisor({ ready: "here" });
+  notifySupervisor({ ready: "here" });
   const alive = setInterval(() => undefined, 1000);
   process.stdout.write(await reason);
   clearInterval(alive);
 `;
 
 const reasons: [name: string, end: (child: ChildProcess) => void, reason: string][] = [
-  ["told to end", (child) => void child.kill("SIGTERM"), "SIGTERM"],
+  ["terminated", (child) => void child.kill("SIGTERM"), "SIGTERM"],
   ["interrupted", (child) => void child.kill("SIGINT"), "SIGINT"],
-  ["left by its supervisor", (child) => child.disconnect(), "the supervisor is gone"],
+  ["disconnected from its supervisor", (child) => child.disconnect(), "the supervisor has exited"],
 ];
 // These mostly wait for processes, so they run concurrently.
 describe("programs with a supervisor", { concurrency: true }, () => {
   for (const [name, end, reason] of reasons) {
-    test(`a program that is ${name} knows why it stops`, async () => {
+    test(`a program that is ${name} knows the reason to stop`, async () => {
       const child = spawn(process.execPath, ["--input-type=module", "--eval", script], {
         stdio: ["ignore", "pipe", "inherit", "ipc"],
       });

@@ -1,11 +1,11 @@
 // The IPC channel between a program and its supervisor. Programs started by hand have none.
 
 /** Reports the phase of the start, or readiness, to the supervisor. */
-export function tellSupervisor(message: { readonly phase: string } | { readonly ready: string }): void {
+export function notifySupervisor(message: { readonly phase: string } | { readonly ready: string }): void {
   if (process.connected) process.send?.(message, () => undefined);
 }
 
-export const tellReady = (): void => tellSupervisor({ ready: "" });
+export const notifyReady = (): void => notifySupervisor({ ready: "" });
 
 /**
  * Resolves with the reason to stop: a signal, or the exit of the supervisor. The next signal ends the process
@@ -15,7 +15,7 @@ export async function reasonToStop(): Promise<string> {
   const reason = await new Promise<string>((resolve) => {
     process.once("SIGTERM", resolve);
     process.once("SIGINT", resolve);
-    process.once("disconnect", () => resolve("the supervisor is gone"));
+    process.once("disconnect", () => resolve("the supervisor has exited"));
     // The channel alone must not keep the process alive.
     process.channel?.unref();
   });

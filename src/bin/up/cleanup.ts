@@ -15,7 +15,7 @@ export interface CleanupOptions {
   readonly runtimeEndpoint: string;
   /** Whether the runtime is used by this cluster only. */
   readonly ownRuntime: boolean;
-  readonly tell: (line: string) => void;
+  readonly report: (line: string) => void;
 }
 
 /**
@@ -28,14 +28,14 @@ export async function cleanUpNode({
   cgroupRoot,
   runtimeEndpoint,
   ownRuntime,
-  tell,
+  report,
 }: CleanupOptions): Promise<void> {
   const uids = podsBelow(agentRoot);
   if (ownRuntime) await removeSandboxes(runtimeEndpoint, () => true);
   else await leaveRuntime(agentRoot, runtimeEndpoint);
-  unmountBelow(agentRoot, tell);
+  unmountBelow(agentRoot, report);
   // The agent bind-mounts its root directory onto itself if that is needed to make it a shared mount.
-  if (mountsBelow(dirname(agentRoot), mountTable()).includes(agentRoot)) unmount(agentRoot, tell);
+  if (mountsBelow(dirname(agentRoot), mountTable()).includes(agentRoot)) unmount(agentRoot, report);
   for (const group of podGroups("/sys/fs/cgroup", dialect.data.podsCgroup)) {
     if (uids.has(group.uid)) removeGroup(group.path);
   }
@@ -54,20 +54,20 @@ export async function leaveRuntime(agentRoot: string, endpoint: string): Promise
 
 const podsBelow = (agentRoot: string): ReadonlySet<string> => new Set(namesIn(join(agentRoot, "pods")));
 
-export function unmountBelow(folder: string, tell: (line: string) => void): void {
-  for (const mount of mountsBelow(folder, mountTable())) unmount(mount, tell);
+export function unmountBelow(folder: string, report: (line: string) => void): void {
+  for (const mount of mountsBelow(folder, mountTable())) unmount(mount, report);
 }
 
-function unmount(point: string, tell: (line: string) => void): void {
+function unmount(point: string, report: (line: string) => void): void {
   const { status, stderr } = spawnSync("umount", ["--lazy", point], { encoding: "utf8" });
-  if (status !== 0) tell(`${point} stays mounted: ${stderr.trim()}`);
+  if (status !== 0) report(`${point} could not be unmounted: ${stderr.trim()}`);
 }
 
-async function removeSandboxes(endpoint: string, isOurs: (uid: string) => boolean): Promise<void> {
+async function removeSandboxes(endpoint: string, isOwnPod: (uid: string) => boolean): Promise<void> {
   const runtime = grpcRuntime({ endpoint });
   try {
     for (const { id, metadata } of await runtime.listPodSandboxes()) {
-      if (!isOurs(metadata?.uid ?? "")) continue;
+      if (!isOwnPod(metadata?.uid ?? "")) continue;
       await runtime.stopPodSandbox(id);
       await runtime.removePodSandbox(id);
     }

@@ -22,13 +22,19 @@ const paintOptions = (dialect: Dialect): OptionSet<OptionsOf<ReturnType<typeof s
 });
 
 const cases: [name: string, argv: string[], code: number, out: RegExp, err: RegExp][] = [
-  ["settings and words reach the command", ["shed", "--colour=red"], 0, /^orch: shed red\n$/, /^$/],
-  ["a flag and its value may be two words", ["--colour", "red", "shed"], 0, /^orch: shed red\n$/, /^$/],
-  ["the dialect is the one asked for", ["--dialect=kubernetes"], 0, /^kubernetes: {2}blue\n$/, /^$/],
-  ["help is an answer", ["--help"], 0, /Paints a shed\./, /^$/],
-  ["an unknown flag is a mistake", ["--color=red"], 1, /^$/, /color.*colour/s],
-  ["so is an unknown dialect", ["--dialect=latin"], 1, /^$/, /^error: .*latin/],
-  ["what fails is told in one line", ["--colour=black"], 1, /^$/, /^error: not that one\n$/],
+  [
+    "settings and positional arguments reach the command",
+    ["shed", "--colour=red"],
+    0,
+    /^orch: shed red\n$/,
+    /^$/,
+  ],
+  ["a flag and its value may be two arguments", ["--colour", "red", "shed"], 0, /^orch: shed red\n$/, /^$/],
+  ["the requested dialect is used", ["--dialect=kubernetes"], 0, /^kubernetes: {2}blue\n$/, /^$/],
+  ["help is printed to standard output", ["--help"], 0, /Paints a shed\./, /^$/],
+  ["an unknown flag is an error", ["--color=red"], 1, /^$/, /color.*colour/s],
+  ["an unknown dialect is an error", ["--dialect=latin"], 1, /^$/, /^error: .*latin/],
+  ["failures are printed in one line", ["--colour=black"], 1, /^$/, /^error: not that one\n$/],
 ];
 for (const [name, argv, code, out, err] of cases) {
   test(name, async () => {

@@ -36,8 +36,8 @@ export async function clusterCommand<O extends AnyOption>(
   const set = options(dialect);
   const settled = settle(set, argv);
   const width = terminalWidth(process.env, process.stdout.columns);
-  const answered = answerOperator(set, settled, { version: versionText, width, ...output });
-  if (answered !== undefined) return answered;
+  const exitCode = answerOperator(set, settled, { version: versionText, width, ...output });
+  if (exitCode !== undefined) return exitCode;
   try {
     return await run({ dialect, settings: settled.values, words: settled.words });
   } catch (error) {

@@ -20,12 +20,12 @@ note(join(home, "orch", "kubernetes"), "kubernetes");
 const fresh = join(folder, "fresh");
 
 const cases: [name: string, argv: string[], home: string, dialect: DialectName][] = [
-  ["a data directory remembers its dialect", [`--data-dir=${given}`], fresh, "kubernetes"],
-  ["in two words as well", ["--data-dir", given], fresh, "kubernetes"],
-  ["what the command line says wins", [`--data-dir=${given}`, "--dialect=orch"], fresh, "orch"],
-  ["a new directory speaks the default", [`--data-dir=${fresh}`], fresh, "orch"],
+  ["the data directory records the dialect", [`--data-dir=${given}`], fresh, "kubernetes"],
+  ["the data directory may be a separate argument", ["--data-dir", given], fresh, "kubernetes"],
+  ["the command line takes precedence", [`--data-dir=${given}`, "--dialect=orch"], fresh, "orch"],
+  ["a new directory uses the default dialect", [`--data-dir=${fresh}`], fresh, "orch"],
   ["the only cluster of the home directory is found", [], home, "kubernetes"],
-  ["a home directory without one speaks the default", [], fresh, "orch"],
+  ["a home directory without a cluster uses the default dialect", [], fresh, "orch"],
 ];
 for (const [name, argv, data, dialect] of cases)
   test(name, () =>

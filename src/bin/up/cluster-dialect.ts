@@ -9,10 +9,10 @@ export function clusterDialect(
 ): ReturnType<typeof chosenDialect> {
   const choice = chosenDialect(argv);
   if ("problem" in choice || argv.some((word) => /^--dialect(=|$)/.test(word))) return choice;
-  const remembered = [...new Set(Object.values(dialects))]
+  const recorded = [...new Set(Object.values(dialects))]
     .map((dialect) => readRunning(pathsFor(dialect, dataDirectoryIn(argv), environment).running)?.dialect)
     .find((name) => name !== undefined);
-  return remembered === undefined ? choice : { dialect: dialects[remembered] };
+  return recorded === undefined ? choice : { dialect: dialects[recorded] };
 }
 
 function dataDirectoryIn(argv: readonly string[]): string {

@@ -8,7 +8,7 @@ import { upOptions } from "./up-options.ts";
 
 const programs = { pathOf: (name: string) => name, commandOf: (name: string) => [name] };
 
-test("gates of a cluster go to its programs in the spelling of the dialect", () => {
+test("gates of a cluster are passed to its programs in the spelling of the dialect", () => {
   const dialect = dialects.kubernetes;
   const { values, errors, warnings } = settle(upOptions(dialect), [
     "--feature-gates=TopologyAwareHints=false,KubeletPodResources=false",
@@ -25,7 +25,7 @@ test("gates of a cluster go to its programs in the spelling of the dialect", () 
   assert.ok(!argsOf(false, true).includes(flag));
 });
 
-test("no flag is handed on where no gate is given, and one that nobody knows is refused", () => {
+test("no flag is passed without gates, and an unknown gate is rejected", () => {
   assert.deepEqual(gateFlags(dialects.orch, {}), []);
   assert.match(settle(upOptions(dialects.orch), ["--feature-gates=No=true"]).errors.join(), /unrecognized/);
 });

@@ -5,7 +5,7 @@ import { type GivenGates, featureGates, gatesOption, knownGates } from "#options
 
 export const clusterGatesOption = (dialect: Dialect) => ({
   ...gatesOption(dialect),
-  doc: "Pairs Name=true or Name=false that switch features of all parts; AllAlpha and AllBeta speak for a whole stage.",
+  doc: "Pairs Name=true or Name=false that set feature gates of all parts; AllAlpha and AllBeta set a whole stage.",
 });
 
 /** Returns the flag that passes the gates on to a program, if there are any. */

@@ -3,12 +3,13 @@ import { systemClock } from "#base";
 import type { StatusView } from "./status-view.ts";
 import { type ProcessPlan, type Supervised, startOf, supervise } from "./supervisor.ts";
 
-const patienceMilliseconds = 15_000;
+const readyTimeoutMilliseconds = 15_000;
 
 /** Waits for a part to be ready, for a limited time; after that the user is referred to its log. */
-export async function settled(part: Supervised, view: StatusView): Promise<undefined> {
-  const outcome = await startOf(part, systemClock, patienceMilliseconds);
-  if (outcome === "slow") view.say(`  ${part.plan.name}   is not ready yet; its log is ${part.plan.logFile}`);
+export async function waitUntilReady(part: Supervised, view: StatusView): Promise<undefined> {
+  const outcome = await startOf(part, systemClock, readyTimeoutMilliseconds);
+  if (outcome === "slow")
+    view.print(`  ${part.plan.name}   is not ready yet; see its log ${part.plan.logFile}`);
 }
 
 /** The parts in the order they were started; they are stopped in reverse. */

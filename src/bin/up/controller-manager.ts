@@ -12,7 +12,7 @@ import {
   ensureLocalPathClass,
   runControllerManager,
   servingApprovalController,
-  usualNodeMaskSizes,
+  defaultNodeMaskSizes,
 } from "#controllers";
 import { type Dialect, componentAgent } from "#dialect";
 import { type MetricsServerOptions, runMetricsServer, unregisterMetricsApi } from "#metricsapi";
@@ -40,7 +40,7 @@ export interface ControlLoopOptions {
   readonly localPath?: LocalPathSettings;
   readonly logFile: string;
   /** Prints a line for the user. */
-  readonly say: (line: string) => void;
+  readonly print: (line: string) => void;
 }
 
 export interface RunningControllerManager {
@@ -51,7 +51,7 @@ export function startControllerManager(options: ControlLoopOptions): RunningCont
   const { dialect, gates } = options;
   const file = new LogFile(options.logFile);
   const descriptor = file.open();
-  const leaveLog = file.keepSmall(systemClock);
+  const stopRotation = file.startRotation(systemClock);
   const log = createLog({ sink: logSink({ descriptor }) });
   const transport = https({
     ...connectionOf(readClientConfig(options.config)),
@@ -62,7 +62,7 @@ export function startControllerManager(options: ControlLoopOptions): RunningCont
   const schedulerClient = apiClient(withUserAgent(transport, componentAgent(dialect, "scheduler")), dialect);
   const base = { client, clock: systemClock, signal: stopping.signal, dialect, gates };
   const view = clusterView({ ...base, log });
-  noticeUnreachableRegistry(view, options.say);
+  noticeUnreachableRegistry(view, options.print);
   const running = Promise.allSettled([
     runControllerManager({
       ...base,
@@ -77,7 +77,7 @@ export function startControllerManager(options: ControlLoopOptions): RunningCont
     ).stopped,
     options.localPath &&
       ensureLocalPathClass(client).catch((error: Error) =>
-        log.warn("the storage class of local volumes was not made", { error: error.message }),
+        log.warn("creating the storage class of local volumes failed", { error: error.message }),
       ),
     resourceMetrics({ ...base, view, log: log.with({ part: "resource metrics" }) }, options),
   ]);
@@ -87,7 +87,7 @@ export function startControllerManager(options: ControlLoopOptions): RunningCont
       transport.close();
       await running;
       log.flush();
-      leaveLog();
+      stopRotation();
       closeSync(descriptor);
     },
   };
@@ -114,7 +114,7 @@ function settingsFrom(options: ControlLoopOptions): Partial<ControllerSettings> 
     signing: {
       authority: { certificate, key: readFileSync(options.authorityKeyFile, "utf8") },
       seconds: signedSeconds,
-      authorityEnds: new X509Certificate(certificate).validToDate.getTime(),
+      authorityExpiry: new X509Certificate(certificate).validToDate.getTime(),
     },
     nodeMonitorGraceMilliseconds,
     // A single-machine cluster reacts to load immediately.
@@ -128,7 +128,7 @@ function settingsFrom(options: ControlLoopOptions): Partial<ControllerSettings> 
     ...(options.clusterCidr !== undefined && {
       nodeIpam: {
         clusterCidrs: [options.clusterCidr],
-        nodeMaskSizes: usualNodeMaskSizes,
+        nodeMaskSizes: defaultNodeMaskSizes,
         serviceCidrs: [],
       },
     }),

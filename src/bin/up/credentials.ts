@@ -53,7 +53,7 @@ export interface CredentialOptions {
 const authorityDays = 3650;
 const days = 365;
 /** Certificates are renewed when less than this is left. */
-const margin = 30 * 86_400_000;
+const renewalMargin = 30 * 86_400_000;
 
 export function credentialsFor({
   paths,
@@ -65,7 +65,7 @@ export function credentialsFor({
 }: CredentialOptions): Credentials {
   makeFolder(paths.pki);
   const file = (name: string): string => join(paths.pki, name);
-  const kept = (
+  const loadOrCreate = (
     name: string,
     names: readonly string[],
     authority: string | undefined,
@@ -79,37 +79,37 @@ export function credentialsFor({
     const issued =
       authority === undefined ||
       (existsSync(file(`${name}.issuer`)) && readFileSync(file(`${name}.issuer`), "utf8") === authority);
-    if (found && issued && isPairUsable(found, names, now, margin)) return found;
-    const made = make();
-    writePair(made, certificateFile, keyFile);
+    if (found && issued && isPairUsable(found, names, now, renewalMargin)) return found;
+    const created = make();
+    writePair(created, certificateFile, keyFile);
     if (authority !== undefined) writePrivate(file(`${name}.issuer`), authority);
-    return made;
+    return created;
   };
-  const authority = kept("ca", [], undefined, () =>
+  const authority = loadOrCreate("ca", [], undefined, () =>
     createAuthority({ commonName: `${dialect.cli.product} up` }, { now, days: authorityDays }),
   );
   const names = servingNames(dialect, bindAddress);
-  kept("apiserver", names, authority.certificate, () =>
+  loadOrCreate("apiserver", names, authority.certificate, () =>
     signServing(authority, { commonName: dialect.cli.apiServer }, names, { now, days }),
   );
   const agentNames = [...new Set([nodeName, "localhost", "127.0.0.1", ...addresses()])];
-  kept("agent-serving", agentNames, authority.certificate, () =>
+  loadOrCreate("agent-serving", agentNames, authority.certificate, () =>
     signServing(authority, { commonName: nodeName }, agentNames, { now, days }),
   );
-  const admin = kept("admin", [], authority.certificate, () =>
+  const admin = loadOrCreate("admin", [], authority.certificate, () =>
     signClient(authority, { commonName: "admin", organizations: [mastersGroup] }, { now, days }),
   );
-  const agent = kept("agent", [], authority.certificate, () =>
+  const agent = loadOrCreate("agent", [], authority.certificate, () =>
     signClient(
       authority,
       { commonName: `system:node:${nodeName}`, organizations: [nodesGroup] },
       { now, days },
     ),
   );
-  const network = kept("network", [], authority.certificate, () =>
+  const network = loadOrCreate("network", [], authority.certificate, () =>
     signClient(authority, { commonName: dialect.names.users.proxy }, { now, days }),
   );
-  kept("calling", [], authority.certificate, () =>
+  loadOrCreate("calling", [], authority.certificate, () =>
     signClient(
       authority,
       { commonName: `${dialect.cli.apiServer}-${dialect.cli.agent}-client`, organizations: [mastersGroup] },
@@ -117,10 +117,10 @@ export function credentialsFor({
     ),
   );
   // A separate CA, since the holder of its certificates may act as any user.
-  const frontProxyAuthority = kept("front-proxy-ca", [], undefined, () =>
+  const frontProxyAuthority = loadOrCreate("front-proxy-ca", [], undefined, () =>
     createAuthority({ commonName: "front-proxy-ca" }, { now, days: authorityDays }),
   );
-  kept("front-proxy-client", [], frontProxyAuthority.certificate, () =>
+  loadOrCreate("front-proxy-client", [], frontProxyAuthority.certificate, () =>
     signClient(frontProxyAuthority, { commonName: frontProxyName }, { now, days }),
   );
   if (!existsSync(file("accounts.key")))
@@ -159,7 +159,7 @@ export function credentialsFor({
 
 function servingNames(dialect: Dialect, bindAddress: string): string[] {
   const service = dialect.data.apiService;
-  const outside = bindAddress === "0.0.0.0" || bindAddress === "::" ? addresses() : [bindAddress];
+  const external = bindAddress === "0.0.0.0" || bindAddress === "::" ? addresses() : [bindAddress];
   return [
     ...new Set([
       "localhost",
@@ -170,7 +170,7 @@ function servingNames(dialect: Dialect, bindAddress: string): string[] {
       `${service}.default.svc`,
       `${service}.default.svc.${clusterDomain}`,
       apiServiceAddress,
-      ...outside,
+      ...external,
     ]),
   ];
 }

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { createAuthority } from "#authn";
 import { singleContext } from "#client";
 import { dialects } from "#dialect";
-import { authorityHash, believe, parseToken } from "./discovery.ts";
+import { authorityHash, verifyClusterInfo, parseToken } from "./discovery.ts";
 
 const dialect = dialects.orch;
 const token = { id: "abcdef", secret: "0123456789abcdef" };
@@ -23,8 +23,8 @@ function told(secret: string, of = content, header: object = { alg: "HS256", kid
   };
 }
 
-test("a cluster is believed that signed with the token and has the named authority", () => {
-  assert.deepEqual(believe(told(token.secret), token, hash, dialect), {
+test("a cluster info signed with the token and with the given CA is trusted", () => {
+  assert.deepEqual(verifyClusterInfo(told(token.secret), token, hash, dialect), {
     server: "https://192.0.2.1:6443",
     authority,
   });
@@ -32,21 +32,21 @@ test("a cluster is believed that signed with the token and has the named authori
 
 const disbelieved: [name: string, data: Record<string, string>, hash: string, message: RegExp][] = [
   ["signed with another token", told("another-one-0000"), hash, /does not know this token/],
-  ["signed something else", told(token.secret, `${content} `), hash, /does not know this token/],
-  ["signed in no way", { [clusterInfoConfig]: content }, hash, /does not know this token/],
-  ["named no algorithm", told(token.secret, content, { alg: "none" }), hash, /does not know this token/],
+  ["signed for other content", told(token.secret, `${content} `), hash, /does not know this token/],
+  ["not signed", { [clusterInfoConfig]: content }, hash, /does not know this token/],
   [
-    "has another authority",
-    told(token.secret),
-    `sha256:${"0".repeat(64)}`,
-    /authority of the cluster is not/,
+    "signed without an algorithm",
+    told(token.secret, content, { alg: "none" }),
+    hash,
+    /does not know this token/,
   ],
+  ["has another CA", told(token.secret), `sha256:${"0".repeat(64)}`, /CA of the cluster does not match/],
 ];
 for (const [name, data, wanted, message] of disbelieved)
-  test(`a cluster is not believed that ${name}`, () =>
-    assert.throws(() => believe(data, token, wanted, dialect), message));
+  test(`a cluster info is not trusted: ${name}`, () =>
+    assert.throws(() => verifyClusterInfo(data, token, wanted, dialect), message));
 
-test("a token has two parts of six and sixteen letters", () => {
+test("a token has parts of six and sixteen characters", () => {
   assert.deepEqual(parseToken("abcdef.0123456789abcdef"), token);
   for (const wrong of ["", "abcdef", "ABCDEF.0123456789abcdef", "abcdef.0123456789abcdef0"])
     assert.equal(parseToken(wrong), undefined);

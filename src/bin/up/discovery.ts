@@ -26,7 +26,7 @@ export interface FoundCluster {
 }
 
 /** Verifies the cluster info; throws if it cannot be trusted. */
-export function believe(
+export function verifyClusterInfo(
   data: Readonly<Record<string, string>>,
   token: BootstrapToken,
   hash: string,
@@ -47,11 +47,13 @@ export function believe(
     given.length === expected.length &&
     timingSafeEqual(given, expected);
   if (!isSigned)
-    throw new Error("the cluster does not know this token: it may have expired, or be of another cluster");
+    throw new Error(
+      "the cluster does not know this token: it may have expired, or belong to another cluster",
+    );
   const config: ClientConfig = parseClientConfig(content, clusterInfoConfig);
   const { server = "", "certificate-authority-data": encoded = "" } = config.clusters?.[0]?.cluster ?? {};
   const authority = Buffer.from(encoded, "base64").toString();
-  if (authorityHash(authority) !== hash) throw new Error(`the authority of the cluster is not ${hash}`);
+  if (authorityHash(authority) !== hash) throw new Error(`the CA of the cluster does not match ${hash}`);
   return { server, authority };
 }
 
@@ -73,10 +75,10 @@ export async function discover(
     const text = await textOf(response);
     if (response.status !== 200)
       throw new Error(
-        `${server} does not let machines join (status ${response.status}): was it started with --bind-address?`,
+        `${server} does not allow machines to join (status ${response.status}): was it started with --bind-address?`,
       );
     const { data = {} } = JSON.parse(text) as { data?: Record<string, string> };
-    return believe(data, token, hash, dialect);
+    return verifyClusterInfo(data, token, hash, dialect);
   } finally {
     transport.close();
   }

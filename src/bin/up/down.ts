@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Dialect, dialects } from "#dialect";
 import { type OptionSet, type OptionsOf, bool, dialectOption, helpOption, option, section } from "#options";
 import type { Output } from "../output.ts";
-import { endLeftover, removeOwnRuntime, whileItRuns } from "./own-runtime-end.ts";
+import { stopLeftover, removeOwnRuntime, withRuntime } from "./own-runtime-end.ts";
 import { type ClusterPaths, dataDirOption, pathsFor } from "./paths.ts";
 import { clusterCommand } from "./cluster-command.ts";
 import { isAlive, readRunning } from "./running.ts";
@@ -19,7 +19,7 @@ const sections = (dialect: Dialect) =>
         flag: "purge",
         type: bool,
         default: false,
-        doc: "Remove all that the cluster kept: objects, credentials, logs, and the containers, mounts and control groups of its pods.",
+        doc: "Remove all data of the cluster: objects, credentials, logs, and the containers, mounts and control groups of its pods.",
       }),
       dialectOption(dialect),
       helpOption,
@@ -29,40 +29,40 @@ const sections = (dialect: Dialect) =>
 type DownOption = OptionsOf<ReturnType<typeof sections>>;
 const downOptions = (dialect: Dialect): OptionSet<DownOption> => ({
   program: "orch down",
-  summary: "Ends a cluster that orch up runs.",
+  summary: "Stops a cluster started by orch up.",
   dialect,
   sections: sections(dialect),
   checks: [],
 });
 
-const patience = 40_000;
+const timeoutMilliseconds = 40_000;
 
 export const downCommand = (argv: readonly string[], output: Output): Promise<number> =>
   clusterCommand(downOptions, argv, output, async ({ dialect, settings }) => {
     const paths = pathsFor(dialect, settings.dataDir);
     if (!(await end(paths, output))) return 1;
-    await endLeftover(paths.runtime);
+    await stopLeftover(paths.runtime);
     return settings.purge ? await purge(paths, output) : 0;
   });
 
 async function end(paths: ClusterPaths, { out, err }: Output): Promise<boolean> {
   const running = readRunning(paths.running);
   if (!running || !isAlive(running)) {
-    out(`no cluster runs in ${paths.root}\n`);
+    out(`no cluster is running in ${paths.root}\n`);
     return true;
   }
   try {
     process.kill(running.pid, "SIGTERM");
   } catch (error) {
-    err(`error: process ${running.pid} cannot be told to end: ${(error as Error).message}\n`);
+    err(`error: process ${running.pid} cannot be signalled: ${(error as Error).message}\n`);
     return false;
   }
-  for (const until = Date.now() + patience; Date.now() < until; await sleep(50)) {
+  for (const until = Date.now() + timeoutMilliseconds; Date.now() < until; await sleep(50)) {
     if (isAlive(running)) continue;
     out("the cluster is down\n");
     return true;
   }
-  err(`error: process ${running.pid} has not ended within ${patience / 1000} s\n`);
+  err(`error: process ${running.pid} has not exited within ${timeoutMilliseconds / 1000} s\n`);
   return false;
 }
 
@@ -71,10 +71,10 @@ async function purge(paths: ClusterPaths, { out, err }: Output): Promise<number>
   if (!existsSync(paths.root)) return 0;
   const ran = readRunning(paths.running);
   if (!ran) {
-    err(`error: ${paths.root} is not a directory of orch up; nothing was removed\n`);
+    err(`error: ${paths.root} was not created by orch up; nothing was removed\n`);
     return 1;
   }
-  const tell = (line: string): void => err(`${line}\n`);
+  const report = (line: string): void => err(`${line}\n`);
   const ownRuntime = ran.runtimeEndpoint === paths.runtime.endpoint;
   const cleanup: CleanupOptions = {
     dialect: dialects[ran.dialect],
@@ -82,21 +82,21 @@ async function purge(paths: ClusterPaths, { out, err }: Output): Promise<number>
     cgroupRoot: paths.cgroupRoot,
     runtimeEndpoint: ran.runtimeEndpoint,
     ownRuntime,
-    tell,
+    report,
   };
   try {
     if (ownRuntime)
-      await whileItRuns(paths.runtime, join(paths.logs, "runtime.log"), () => cleanUpNode(cleanup));
+      await withRuntime(paths.runtime, join(paths.logs, "runtime.log"), () => cleanUpNode(cleanup));
     else await cleanUpNode(cleanup);
-    removeOwnRuntime(paths.runtime, tell);
+    removeOwnRuntime(paths.runtime, report);
   } catch (error) {
     err(
-      `error: containers may be left, and nothing was removed: ${(error as Error).message}; start the runtime and try again, or remove ${paths.root} by hand\n`,
+      `error: containers may remain, and nothing was removed: ${(error as Error).message}; start the runtime and try again, or remove ${paths.root} by hand\n`,
     );
     return 1;
   }
   for (const path of paths.all) rmSync(path, { recursive: true, force: true });
   if (readdirSync(paths.root).length === 0) rmdirSync(paths.root);
-  out(`everything that the cluster kept in ${paths.root} is removed\n`);
+  out(`all data of the cluster in ${paths.root} was removed\n`);
   return 0;
 }

@@ -17,11 +17,11 @@ const labels = (dialect: typeof orch, uid: string, owner?: string) => {
 };
 
 const cases: [name: string, labels: Record<string, string>, count: number][] = [
-  ["its own pods are not foreign", labels(orch, "a", ownerOf(root, orch)), 0],
-  ["nor are those of an earlier version that it has a directory for", labels(orch, "kept"), 0],
-  ["those of the machine's agent are", labels(kubernetes, "b"), 1],
-  ["those of another cluster are", labels(orch, "c", "other"), 1],
-  ["what is no pod is nobody's", {}, 0],
+  ["pods of this cluster are not foreign", labels(orch, "a", ownerOf(root, orch)), 0],
+  ["pods of an earlier version with a directory are not foreign", labels(orch, "kept"), 0],
+  ["pods of the machine's agent are foreign", labels(kubernetes, "b"), 1],
+  ["pods of another cluster are foreign", labels(orch, "c", "other"), 1],
+  ["other sandboxes are ignored", {}, 0],
 ];
 for (const [name, found, count] of cases)
   test(name, async () => {

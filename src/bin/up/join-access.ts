@@ -27,7 +27,7 @@ export async function prepareJoin(adminConfig: string, dialect: Dialect, access:
   try {
     const client = apiClient(transport, dialect);
     await makeBindings(client, dialect);
-    await tellWhere(client, dialect, access);
+    await publishClusterInfo(client, dialect, access);
   } finally {
     transport.close();
   }
@@ -46,7 +46,7 @@ async function makeBindings(client: ApiClient, dialect: Dialect): Promise<void> 
     ["up:node-proxier", nodesGroup, "system:node-proxier"],
   ];
   for (const [name, group, role] of bindings)
-    await unlessThere(
+    await ignoreExisting(
       client.of(kinds.clusterRoleBindings).create({
         metadata: { name },
         roleRef: { apiGroup, kind: "ClusterRole", name: role },
@@ -54,7 +54,7 @@ async function makeBindings(client: ApiClient, dialect: Dialect): Promise<void> 
       }),
     );
   const name = "up:cluster-info";
-  await unlessThere(
+  await ignoreExisting(
     client.of(kinds.roles).create({
       metadata: { name, namespace },
       rules: [
@@ -62,7 +62,7 @@ async function makeBindings(client: ApiClient, dialect: Dialect): Promise<void> 
       ],
     }),
   );
-  await unlessThere(
+  await ignoreExisting(
     client.of(kinds.roleBindings).create({
       metadata: { name, namespace },
       roleRef: { apiGroup, kind: "Role", name },
@@ -71,7 +71,7 @@ async function makeBindings(client: ApiClient, dialect: Dialect): Promise<void> 
   );
 }
 
-async function tellWhere(
+async function publishClusterInfo(
   client: ApiClient,
   dialect: Dialect,
   { server, authority }: JoinAccess,
@@ -86,10 +86,11 @@ async function tellWhere(
   };
   const data = { [clusterInfoConfig]: JSON.stringify(config) };
   const maps = client.of(kinds.configMaps);
-  const there = await orUndefined(maps.get(clusterInfo, { namespace }));
-  if (!there) await maps.create({ metadata: { name: clusterInfo, namespace }, data });
-  else if (there.data?.[clusterInfoConfig] !== data[clusterInfoConfig])
-    await maps.update({ ...there, data: { ...there.data, ...data } });
+  const present = await orUndefined(maps.get(clusterInfo, { namespace }));
+  if (!present) await maps.create({ metadata: { name: clusterInfo, namespace }, data });
+  else if (present.data?.[clusterInfoConfig] !== data[clusterInfoConfig])
+    await maps.update({ ...present, data: { ...present.data, ...data } });
 }
 
-const unlessThere = (made: Promise<unknown>): Promise<void> => ignoreReasons(["AlreadyExists"], made);
+const ignoreExisting = (creation: Promise<unknown>): Promise<void> =>
+  ignoreReasons(["AlreadyExists"], creation);

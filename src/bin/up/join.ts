@@ -22,11 +22,11 @@ import type { Output } from "../output.ts";
 import { claimFolder } from "./claim.ts";
 import { clusterCommand } from "./cluster-command.ts";
 import { clusterGatesOption, gateFlags } from "./cluster-gates.ts";
-import { Cluster, settled, stopRequest } from "./cluster-processes.ts";
+import { Cluster, waitUntilReady, stopRequest } from "./cluster-processes.ts";
 import { discover, parseToken } from "./discovery.ts";
 import { addLocalAddress, localAddressOf, removeLocalAddress } from "./local-address.ts";
 import { type NetworkPlan, networkPlans } from "./network-plans.ts";
-import { endLeftover } from "./own-runtime-end.ts";
+import { stopLeftover } from "./own-runtime-end.ts";
 import { ownRuntimePlan, supplySandboxImage } from "./own-runtime.ts";
 import { type ClusterPaths, dataDirOption, pathsFor } from "./paths.ts";
 import { pauseImageName } from "./pause-image.ts";
@@ -44,13 +44,13 @@ const sections = (dialect: Dialect) =>
         flag: "token",
         type: text,
         default: "",
-        doc: "Bootstrap token, from orch token; needed the first time.",
+        doc: "Bootstrap token, from orch token; required the first time.",
       }),
       option({
         flag: "discovery-token-ca-cert-hash",
         type: text,
         default: "",
-        doc: "Hash of the key of the cluster's authority, sha256:...; needed the first time.",
+        doc: "Hash of the public key of the cluster's CA, sha256:...; required the first time.",
       }),
       option({
         flag: "node-name",
@@ -68,13 +68,13 @@ const sections = (dialect: Dialect) =>
         flag: "proxy",
         type: bool,
         default: true,
-        doc: "Keep the addresses of services in this machine's packet filter.",
+        doc: "Run the service proxy on this machine.",
       }),
       option({
         flag: "dns",
         type: bool,
         default: true,
-        doc: "Answer the names of services to this machine's pods.",
+        doc: "Run the DNS server for this machine's pods.",
       }),
     ]),
     section("Other", [helpOption]),
@@ -84,14 +84,14 @@ type JoinSettings = SettingsOf<JoinOption>;
 const joinOptions = (dialect: Dialect): OptionSet<JoinOption> => ({
   program: "orch join SERVER",
   summary:
-    "Makes this machine a node of a cluster until Ctrl-C, with a container runtime of its own. Needs root.",
+    "Makes this machine a node of a cluster until Ctrl-C, with its own container runtime. Requires root.",
   dialect,
   sections: sections(dialect),
   checks: [],
   takesWords: true,
 });
 
-interface Wish {
+interface JoinRequest {
   readonly dialect: Dialect;
   readonly settings: JoinSettings;
   readonly programs: Programs;
@@ -104,7 +104,7 @@ export const joinCommand = (argv: readonly string[], programs: Programs, output:
   clusterCommand(joinOptions, argv, output, async ({ dialect, settings, words }) => {
     const [server, ...more] = words;
     if (server === undefined || !/^https:\/\/./.test(server) || more.length > 0)
-      throw new Error("name one server, such as https://192.0.2.1:6443");
+      throw new Error("specify one server, such as https://192.0.2.1:6443");
     const paths = pathsFor(dialect, settings.dataDir);
     const nodeName = settings.nodeName || hostname().toLowerCase();
     const release = claimFolder(paths.root);
@@ -117,40 +117,45 @@ export const joinCommand = (argv: readonly string[], programs: Programs, output:
     }
   });
 
-async function run(wish: Wish, view: StatusView): Promise<void> {
-  const { dialect, settings, programs, paths, nodeName } = wish;
-  if (!thisMachine.isRoot) throw new Error("running pods needs root: sudo orch join");
-  await bootstrap(wish);
-  const problem = installRuntime(thisMachine, (line) => view.say(line));
+async function run(request: JoinRequest, view: StatusView): Promise<void> {
+  const { dialect, settings, programs, paths, nodeName } = request;
+  if (!thisMachine.isRoot) throw new Error("running pods requires root: sudo orch join");
+  await bootstrap(request);
+  const problem = installRuntime(thisMachine, (line) => view.print(line));
   if (problem !== undefined) throw new Error(problem);
-  const note = { pid: process.pid, port: 0, dialect: dialect.name, runtimeEndpoint: paths.runtime.endpoint };
-  writeRunning(paths.running, { ...readRunning(paths.running), ...note, up: true });
+  const running = {
+    pid: process.pid,
+    port: 0,
+    dialect: dialect.name,
+    runtimeEndpoint: paths.runtime.endpoint,
+  };
+  writeRunning(paths.running, { ...readRunning(paths.running), ...running, up: true });
   const localAddress = localAddressOf(paths.runtime.id);
-  const refusal = addLocalAddress(localAddress);
-  if (refusal !== undefined) throw new Error(`${localAddress} could not be added: ${refusal}`);
-  view.say(`joining ${wish.server} as ${nodeName}`);
+  const addressProblem = addLocalAddress(localAddress);
+  if (addressProblem !== undefined) throw new Error(`${localAddress} could not be added: ${addressProblem}`);
+  view.print(`joining ${request.server} as ${nodeName}`);
   const cluster = new Cluster(view);
-  const alive = setInterval(() => undefined, 2 ** 30);
+  const keepAlive = setInterval(() => undefined, 2 ** 30);
   const stopped = stopRequest(cluster);
   const ending = new AbortController();
   try {
-    await endLeftover(paths.runtime);
+    await stopLeftover(paths.runtime);
     const runtime = cluster.start(ownRuntimePlan(paths.runtime, join(paths.logs, "runtime.log")));
-    if ((await Promise.race([settled(runtime, view), stopped])) !== undefined) return;
+    if ((await Promise.race([waitUntilReady(runtime, view), stopped])) !== undefined) return;
     await supplySandboxImage(paths.runtime);
     const { makeCgroupRoot } = await import("#nodeagent");
     await makeCgroupRoot(paths.cgroupRoot);
-    const agent = cluster.start(await agentPlan(wish, localAddress));
+    const agent = cluster.start(await agentPlan(request, localAddress));
     const started = agent.ready.then(() => startNetwork());
     const early = await Promise.race([started.then(() => undefined), stopped]);
-    if (early === undefined) view.say("\nThis machine is a node. Stop with Ctrl-C; everything is kept.");
-    view.say(`stopping: ${early ?? (await stopped)}`);
+    if (early === undefined) view.print("\nThis machine is a node. Stop with Ctrl-C; all data is kept.");
+    view.print(`stopping: ${early ?? (await stopped)}`);
   } finally {
     ending.abort();
     await cluster.stop();
     removeLocalAddress(localAddress);
-    writeRunning(paths.running, { ...note, up: false });
-    clearInterval(alive);
+    writeRunning(paths.running, { ...running, up: false });
+    clearInterval(keepAlive);
   }
 
   /** Starts the network programs with the agent's credentials, which exist once it is ready. */
@@ -169,7 +174,7 @@ async function run(wish: Wish, view: StatusView): Promise<void> {
     const of = { config: paths.agentConfig, dialect, nodeName };
     if (range !== undefined)
       await announcePodRange({ ...of, range }, systemClock, ending.signal).catch((error: Error) =>
-        view.say(`  node agent   its range of pod addresses was not told: ${error.message}`),
+        view.print(`  node agent   its pod CIDR was not published: ${error.message}`),
       );
   }
 }
@@ -178,14 +183,14 @@ const authorityFile = ({ pki }: ClusterPaths): string => join(pki, "ca.crt");
 const bootstrapFile = ({ pki }: ClusterPaths): string => join(pki, "bootstrap.conf");
 
 /** Discovers the cluster, unless this machine is already one of its nodes. */
-async function bootstrap({ dialect, settings, paths, server }: Wish): Promise<void> {
+async function bootstrap({ dialect, settings, paths, server }: JoinRequest): Promise<void> {
   if (existsSync(paths.agentConfig) && existsSync(authorityFile(paths))) return;
   const token = parseToken(settings.token);
   if (!token)
-    throw new Error("--token is needed to join, such as abcdef.0123456789abcdef; orch token makes one");
+    throw new Error("--token is required to join, such as abcdef.0123456789abcdef; orch token creates one");
   const hash = settings.discoveryTokenCaCertHash;
   if (!/^sha256:[0-9a-f]{64}$/.test(hash))
-    throw new Error("--discovery-token-ca-cert-hash is needed to join; orch token prints it");
+    throw new Error("--discovery-token-ca-cert-hash is required to join; orch token prints it");
   const found = await discover(server, token, hash, dialect);
   makeFolder(paths.pki);
   writePrivate(authorityFile(paths), found.authority);
@@ -201,7 +206,7 @@ async function bootstrap({ dialect, settings, paths, server }: Wish): Promise<vo
 }
 
 async function agentPlan(
-  { dialect, settings, programs, paths, nodeName }: Wish,
+  { dialect, settings, programs, paths, nodeName }: JoinRequest,
   localAddress: string,
 ): Promise<ProcessPlan> {
   const { nodeagentOptions } = await import("#nodeagent");
@@ -223,7 +228,7 @@ async function agentPlan(
     name: "node agent",
     command: command!,
     logFile: join(paths.logs, "agent.log"),
-    patienceMilliseconds: 15_000,
+    stopTimeoutMilliseconds: 15_000,
     args: [
       ...before,
       `--dialect=${dialect.name}`,

@@ -13,7 +13,7 @@ const addresses: [id: string, address: string][] = [
 for (const [id, address] of addresses)
   test(`the cluster ${id} has the local address ${address}`, () => assert.equal(localAddressOf(id), address));
 
-test("a relay passes connections on, and ends them when it ends", async () => {
+test("a relay forwards connections, and closes them when it is closed", async () => {
   const server = createServer((socket) => socket.on("error", () => undefined).pipe(socket));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -29,7 +29,7 @@ export interface Relay {
   close(): void;
 }
 
-const mostConnections = 1000;
+const maxConnections = 1000;
 
 /** Forwards TCP connections to a port of the loopback interface. */
 export async function startRelay(
@@ -53,7 +53,7 @@ export async function startRelay(
       each.pipe(peer);
     }
   });
-  server.maxConnections = mostConnections;
+  server.maxConnections = maxConnections;
   server.listen(port, address);
   await once(server, "listening");
   return {

@@ -21,23 +21,23 @@ function opened(
   return { path, log, run };
 }
 
-test("a log that is too long begins anew; what was there stands beside it, and the program goes on in the same file", (t) => {
+test("a log that is too large is moved to another file, and the program keeps writing to the same file", (t) => {
   const { path, log, run } = opened(t, 10);
   writeSync(run, "first line\n");
-  log.trim();
+  log.rotateIfLarge();
   writeSync(run, "second\n");
-  log.trim();
+  log.rotateIfLarge();
   assert.deepEqual(
     [readFileSync(path, "utf8"), readFileSync(`${path}.1`, "utf8")],
     ["second\n", "first line\n"],
   );
   writeSync(run, "third\n");
-  log.trim();
+  log.rotateIfLarge();
   assert.deepEqual([readFileSync(path, "utf8"), readFileSync(`${path}.1`, "utf8")], ["", "second\nthird\n"]);
   assert.equal(statSync(`${path}.1`).mode & 0o777, 0o600);
 });
 
-test("the last words are those of the latest run, whether or not the log began anew meanwhile", (t) => {
+test("the last lines are those of the latest run, even after rotation", (t) => {
   const { path, log, run } = opened(t, 20);
   writeSync(run, "an earlier run\n");
   const next = log.open();
@@ -45,23 +45,23 @@ test("the last words are those of the latest run, whether or not the log began a
   writeSync(next, "one\n");
   assert.deepEqual(log.lastLines(), ["one"]);
   writeSync(next, "two\n".repeat(10));
-  log.trim();
+  log.rotateIfLarge();
   writeSync(next, "three\n");
   assert.deepEqual(log.lastLines(), ["three"]);
   rmSync(path);
-  log.trim();
+  log.rotateIfLarge();
 });
 
-test("only so many lines are shown", (t) => {
+test("the number of lines is limited", (t) => {
   const { log, run } = opened(t);
   writeSync(run, Array.from({ length: 100 }, (_, line) => `line ${line}\n`).join(""));
   assert.deepEqual([log.lastLines().length, log.lastLines().at(-1)], [12, "line 99"]);
 });
 
-test("the size is looked after until somebody says enough", async (t) => {
+test("the size is checked until rotation is stopped", async (t) => {
   const { path, log, run } = opened(t, 3);
   const clock = virtualClock(0);
-  const enough = log.keepSmall(clock);
+  const enough = log.startRotation(clock);
   writeSync(run, "a line\n");
   await clock.advance(10_000);
   assert.equal(readFileSync(path, "utf8"), "");

@@ -14,25 +14,25 @@ import { type Clock, makeFolder } from "#base";
 
 const shownLines = 12;
 const shownBytes = 16_384;
-const usualMostBytes = 16 * 1024 * 1024;
-const lookMilliseconds = 10_000;
+const defaultMaxBytes = 16 * 1024 * 1024;
+const checkMilliseconds = 10_000;
 
 export class LogFile {
   readonly #path: string;
-  readonly #mostBytes: number;
+  readonly #maxBytes: number;
   /** Offset at which the output of the latest run starts. */
-  #begin = 0;
+  #runStart = 0;
 
-  constructor(path: string, mostBytes = usualMostBytes) {
+  constructor(path: string, maxBytes = defaultMaxBytes) {
     this.#path = path;
-    this.#mostBytes = mostBytes;
+    this.#maxBytes = maxBytes;
   }
 
   /** Opens the file for another run; the caller closes it. */
   open(): number {
     makeFolder(dirname(this.#path));
     const file = openSync(this.#path, "a", 0o600);
-    this.#begin = fstatSync(file).size;
+    this.#runStart = fstatSync(file).size;
     return file;
   }
 
@@ -40,9 +40,9 @@ export class LogFile {
    * Moves the content to FILE.1, replacing that, if the file is too large. The program keeps writing to the
    * same file.
    */
-  trim(): void {
+  rotateIfLarge(): void {
     const { size = 0 } = statSync(this.#path, { throwIfNoEntry: false }) ?? {};
-    if (size <= this.#mostBytes) return;
+    if (size <= this.#maxBytes) return;
     const older = `${this.#path}.1`;
     try {
       copyFileSync(this.#path, older);
@@ -51,17 +51,17 @@ export class LogFile {
       rmSync(older, { force: true });
     }
     truncateSync(this.#path);
-    this.#begin = 0;
+    this.#runStart = 0;
   }
 
   /** Rotates the file periodically until the returned function is called. */
-  keepSmall(clock: Clock): () => void {
+  startRotation(clock: Clock): () => void {
     let cancel = (): void => undefined;
-    const look = (): void => {
-      this.trim();
-      cancel = clock.after(lookMilliseconds, look);
+    const check = (): void => {
+      this.rotateIfLarge();
+      cancel = clock.after(checkMilliseconds, check);
     };
-    look();
+    check();
     return () => cancel();
   }
 
@@ -75,7 +75,7 @@ export class LogFile {
         bytes,
         0,
         shownBytes,
-        Math.max(this.#begin, fstatSync(file).size - shownBytes),
+        Math.max(this.#runStart, fstatSync(file).size - shownBytes),
       );
       return bytes.toString("utf8", 0, read).trimEnd().split("\n").slice(-shownLines);
     } finally {

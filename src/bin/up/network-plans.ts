@@ -19,7 +19,7 @@ export interface NetworkPlan {
 export const clusterDomain = "cluster.local";
 /** Pod addresses of all nodes; see pod-network.ts. */
 export const podRange = "10.128.0.0/9";
-const patienceMilliseconds = 10_000;
+const stopTimeoutMilliseconds = 10_000;
 
 /** Returns the plans; a single process serves both if both are enabled. */
 export function networkPlans(
@@ -51,7 +51,7 @@ function programPlan(
     name,
     command: command!,
     logFile: join(logs, `${program}.log`),
-    patienceMilliseconds,
+    stopTimeoutMilliseconds,
     args: [
       ...before,
       `--dialect=${dialect.name}`,

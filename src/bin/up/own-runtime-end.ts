@@ -9,27 +9,27 @@ import { type OwnRuntime, ownRuntimePlan } from "./own-runtime.ts";
 import { startOf, supervise } from "./supervisor.ts";
 import { unmountBelow } from "./cleanup.ts";
 
-const patience = 15_000;
+const timeoutMilliseconds = 15_000;
 
 /** Stops the daemon of a cluster that was killed; containers keep running. */
-export async function endLeftover({ config }: OwnRuntime): Promise<void> {
-  for (const began = Date.now(); ; await sleep(50)) {
+export async function stopLeftover({ config }: OwnRuntime): Promise<void> {
+  for (const startedAt = Date.now(); ; await sleep(50)) {
     const pids = processesWith(config);
     if (pids.length === 0) return;
-    for (const pid of pids) signal(pid, Date.now() - began > patience ? "SIGKILL" : "SIGTERM");
+    for (const pid of pids) signal(pid, Date.now() - startedAt > timeoutMilliseconds ? "SIGKILL" : "SIGTERM");
   }
 }
 
 /** Runs the work while the daemon is up, since only the daemon can remove sandboxes. */
-export async function whileItRuns<T>(
+export async function withRuntime<T>(
   runtime: OwnRuntime,
   logFile: string,
   work: () => Promise<T>,
 ): Promise<T> {
   const part = supervise(ownRuntimePlan(runtime, logFile), systemClock, () => undefined);
   try {
-    if ((await startOf(part, systemClock, patience)) !== "ready")
-      throw new Error(`the cluster's own runtime does not start; its log is ${logFile}`);
+    if ((await startOf(part, systemClock, timeoutMilliseconds)) !== "ready")
+      throw new Error(`the cluster's own runtime does not start; see its log ${logFile}`);
     return await work();
   } finally {
     await part.stop();
@@ -42,13 +42,13 @@ export async function whileItRuns<T>(
  */
 export function removeOwnRuntime(
   { folder, state, socket, network: { bridge } }: OwnRuntime,
-  tell: (line: string) => void,
+  report: (line: string) => void,
 ): void {
   for (const pid of processesWith(socket)) signal(pid, "SIGKILL");
-  for (const place of [folder, state]) unmountBelow(place, tell);
+  for (const place of [folder, state]) unmountBelow(place, report);
   if (existsSync(`/sys/class/net/${bridge}`)) {
     const { status } = spawnSync("ip", ["link", "delete", bridge], { stdio: "ignore" });
-    if (status !== 0) tell(`the network bridge ${bridge} stays: ip link delete ${bridge}`);
+    if (status !== 0) report(`the network bridge ${bridge} was not removed; run: ip link delete ${bridge}`);
   }
   if (!existsSync(state)) return;
   rmSync(state, { recursive: true, force: true });

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { makeFolder, writePrivate } from "#base";
 import { grpcRuntime } from "#cri";
 import { importPauseImage, pauseImageName } from "./pause-image.ts";
-import { type PodNetwork, settleNetwork } from "./pod-network.ts";
+import { type PodNetwork, ensureNetworkConfig } from "./pod-network.ts";
 import type { ProcessPlan } from "./supervisor.ts";
 import { programFolders, systemPath } from "./system-path.ts";
 
@@ -48,12 +48,12 @@ export function ownRuntimeOf(clusterFolder: string): OwnRuntime {
   };
 }
 
-const patienceMilliseconds = 15_000;
+const stopTimeoutMilliseconds = 15_000;
 
 /** Returns the process plan; also writes the configuration. */
 export function ownRuntimePlan(runtime: OwnRuntime, logFile: string): ProcessPlan {
   for (const folder of [runtime.folder, runtime.state, runtime.network.folder]) makeFolder(folder);
-  settleNetwork(runtime.network);
+  ensureNetworkConfig(runtime.network);
   writePrivate(runtime.config, configText(runtime));
   const args = [`PATH=${systemPath}`, "containerd", "--config", runtime.config];
   return {
@@ -61,7 +61,7 @@ export function ownRuntimePlan(runtime: OwnRuntime, logFile: string): ProcessPla
     command: "/usr/bin/env",
     args,
     logFile,
-    patienceMilliseconds,
+    stopTimeoutMilliseconds,
     isReady: () => runsPods(runtime.endpoint),
   };
 }
@@ -91,7 +91,7 @@ export async function runsPods(endpoint: string): Promise<boolean> {
 }
 
 function configText({ folder, state, socket, network }: OwnRuntime): string {
-  return `# Written by orch up at every start. Settings of your own go to files below conf.d and win over these.
+  return `# Written by orch up at every start. Put your own settings into files in conf.d; they take precedence.
 version = 2
 imports = [${quoted(join(folder, "conf.d", "*.toml"))}]
 root = ${quoted(join(folder, "root"))}

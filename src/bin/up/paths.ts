@@ -42,7 +42,7 @@ export const dataDirOption = option({
   type: directory,
   default: "",
   defaultText: "below the home directory",
-  doc: "Directory of everything the cluster keeps.",
+  doc: "Directory of all data of the cluster.",
 });
 
 /** The option of commands that connect to the API server. */
@@ -50,7 +50,7 @@ export const clientConfigOption = option({
   flag: "orchconfig",
   type: file,
   default: "",
-  defaultText: "that of the administrator of orch up",
+  defaultText: "the administrator's configuration of orch up",
   doc: "Client configuration file.",
 });
 
@@ -71,7 +71,7 @@ export function pathsFor(
           data !== undefined && data.startsWith("/") ? join(data, "orch") : join(homedir(), ".orch"),
           dialect.name,
         );
-  const own = [
+  const names = [
     "store",
     "timeline",
     "pki",
@@ -90,7 +90,7 @@ export function pathsFor(
   const runtime = ownRuntimeOf(root);
   return {
     root,
-    all: own.map((name) => join(root, name)),
+    all: names.map((name) => join(root, name)),
     pki: join(root, "pki"),
     logs: join(root, "logs"),
     adminConfig: join(root, "admin.conf"),

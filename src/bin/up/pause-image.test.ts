@@ -13,7 +13,7 @@ after(() => rmSync(folder, { recursive: true }));
 const runsHere = process.platform === "linux" && thisArchitecture() !== undefined;
 
 for (const signal of ["SIGTERM", "SIGINT"] as const)
-  test(`the sandbox program waits, and ends well on ${signal}`, async (t) => {
+  test(`the sandbox program waits, and exits with success on ${signal}`, async (t) => {
     if (!runsHere) return t.skip("assembled for Linux on amd64 and arm64");
     const file = join(folder, `pause-${signal}`);
     writeFileSync(file, pauseProgram(thisArchitecture()!), { mode: 0o755 });
@@ -30,7 +30,7 @@ for (const signal of ["SIGTERM", "SIGINT"] as const)
     assert.deepEqual(await ended, [0, null]);
   });
 
-test("the instructions for amd64 are those that its assembler writes", () => {
+test("the amd64 instructions match those of an assembler", () => {
   const code = pauseProgram("amd64").subarray(120);
   assert.deepEqual(
     [code.subarray(0, 27), code.subarray(81, 99), code.subarray(99, 107)].map((part) => part.toString("hex")),
@@ -45,7 +45,7 @@ test("the instructions for amd64 are those that its assembler writes", () => {
   );
 });
 
-test("the instructions for arm64 are those that its assembler writes", () => {
+test("the arm64 instructions match those of an assembler", () => {
   const code = pauseProgram("arm64").subarray(120);
   const words = Array.from({ length: 32 }, (_, at) => code.readUInt32LE(at * 4).toString(16));
   assert.deepEqual(words.slice(0, 6), [
@@ -71,7 +71,7 @@ test("the instructions for arm64 are those that its assembler writes", () => {
   ]);
 });
 
-test("the image is an archive in the OCI layout that names itself", () => {
+test("the image is an archive in the OCI layout with its name", () => {
   const archive = join(folder, "pause.tar");
   writeFileSync(archive, pauseImage("amd64"));
   const names = execFileSync("tar", ["-tf", archive]).toString().trim().split("\n");

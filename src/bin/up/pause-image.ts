@@ -11,7 +11,7 @@ import { systemPath } from "./system-path.ts";
 export const pauseImageName = "localhost/orch/pause:1";
 
 const run = promisify(execFile);
-const patienceMilliseconds = 30_000;
+const timeoutMilliseconds = 30_000;
 
 export const thisArchitecture = (): PauseArchitecture | undefined =>
   ({ x64: "amd64", arm64: "arm64" } as const)[process.arch as string];
@@ -62,10 +62,10 @@ export function pauseImage(architecture: PauseArchitecture): Buffer {
 /** Imports the image into the containerd at this socket; the archive is written to `file`. */
 export async function importPauseImage(socket: string, file: string): Promise<void> {
   const architecture = thisArchitecture();
-  if (!architecture) throw new Error(`there is no sandbox image for the processor ${process.arch}`);
+  if (!architecture) throw new Error(`there is no sandbox image for the architecture ${process.arch}`);
   await writeFile(file, pauseImage(architecture), { mode: 0o600 });
   await run("ctr", ["--address", socket, "--namespace", containerdNamespace, "images", "import", file], {
-    timeout: patienceMilliseconds,
+    timeout: timeoutMilliseconds,
     env: { PATH: systemPath },
   });
 }

@@ -33,7 +33,7 @@ export interface ClusterPlan {
   readonly localAddress?: string;
 }
 
-const patienceMilliseconds = 15_000;
+const stopTimeoutMilliseconds = 15_000;
 /** Agents renew leases four times as often: a small cluster can afford to detect lost nodes quickly. */
 const nodeLeaseSeconds = 20;
 
@@ -52,7 +52,7 @@ export function apiserverPlan({
     name: "API server",
     command: command!,
     logFile: join(paths.logs, "apiserver.log"),
-    patienceMilliseconds,
+    stopTimeoutMilliseconds,
     args: [
       ...before,
       `--dialect=${dialect.name}`,
@@ -116,7 +116,7 @@ export async function agentPlan({
     name: "node agent",
     command: command!,
     logFile: join(paths.logs, "agent.log"),
-    patienceMilliseconds,
+    stopTimeoutMilliseconds,
     args: [
       ...before,
       `--dialect=${dialect.name}`,
@@ -170,7 +170,7 @@ export interface CommonAgentSettings {
 
 /** Returns the settings common to agents of all machines. */
 export async function commonAgentSettings(of: CommonAgentSettings): Promise<Record<string, unknown>> {
-  const choice = await choosePort({ host: "0.0.0.0", usual: 10250 });
+  const choice = await choosePort({ host: "0.0.0.0", defaultPort: 10250 });
   if ("problem" in choice) throw new Error(choice.problem);
   return {
     containerRuntimeEndpoint: of.runtimeEndpoint,

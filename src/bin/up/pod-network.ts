@@ -19,7 +19,10 @@ export interface PodNetwork {
  * Writes the network plugin configuration once: pods must be removed with the configuration they were added
  * with.
  */
-export function settleNetwork({ bridge, seed, folder, file }: PodNetwork, reachesOut = filtersPackets): void {
+export function ensureNetworkConfig(
+  { bridge, seed, folder, file }: PodNetwork,
+  hasPacketFilter = canFilterPackets,
+): void {
   if (existsSync(file)) return;
   const subnet = freeSubnet(seed, ownAddresses());
   const ipam = {
@@ -28,10 +31,10 @@ export function settleNetwork({ bridge, seed, folder, file }: PodNetwork, reache
     ranges: [[{ subnet }]],
     routes: [{ dst: "0.0.0.0/0" }],
   };
-  const out = reachesOut();
+  const isMasqueraded = hasPacketFilter();
   const plugins = [
-    { type: "bridge", bridge, isGateway: true, ipMasq: out, hairpinMode: true, ipam },
-    ...(out ? [{ type: "portmap", capabilities: { portMappings: true } }] : []),
+    { type: "bridge", bridge, isGateway: true, ipMasq: isMasqueraded, hairpinMode: true, ipam },
+    ...(isMasqueraded ? [{ type: "portmap", capabilities: { portMappings: true } }] : []),
   ];
   writePrivate(file, `${JSON.stringify({ cniVersion: "0.4.0", name: bridge, plugins }, undefined, 2)}\n`);
 }
@@ -44,7 +47,7 @@ export function freeSubnet(seed: number, taken: readonly string[]): string {
     const start = `10.${128 + Math.floor(block / 256)}.${block % 256}.`;
     if (!taken.some((address) => address.startsWith(start))) return `${start}0/24`;
   }
-  throw new Error("no block of addresses is free for pods");
+  throw new Error("no address range is free for pods");
 }
 
 const ownAddresses = (): string[] =>
@@ -53,6 +56,6 @@ const ownAddresses = (): string[] =>
 /**
  * Reports whether iptables works: it is required for traffic of pods to other machines and for host ports.
  */
-const filtersPackets = (): boolean =>
+const canFilterPackets = (): boolean =>
   spawnSync("iptables", ["-t", "nat", "-L", "-n"], { stdio: "ignore", env: { PATH: systemPath } }).status ===
   0;

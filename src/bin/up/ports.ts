@@ -2,37 +2,45 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-const tries = 100;
+const maxAttempts = 100;
 
-export interface PortWish {
+export interface PortRequest {
   readonly host: string;
-  readonly usual: number;
+  readonly defaultPort: number;
   /** 0 if none was requested. */
-  readonly asked?: number;
+  readonly requested?: number;
   /** 0 if there is no previous port. */
-  readonly before?: number;
+  readonly previous?: number;
 }
 
 export type PortChoice = { readonly port: number } | { readonly problem: string };
 
-export async function choosePort({ host, usual, asked = 0, before = 0 }: PortWish): Promise<PortChoice> {
+export async function choosePort({
+  host,
+  defaultPort,
+  requested = 0,
+  previous = 0,
+}: PortRequest): Promise<PortChoice> {
   const candidates =
-    asked > 0
-      ? [asked]
-      : [...(before > 0 ? [before] : []), ...Array.from({ length: tries }, (_, at) => usual + at)];
+    requested > 0
+      ? [requested]
+      : [
+          ...(previous > 0 ? [previous] : []),
+          ...Array.from({ length: maxAttempts }, (_, at) => defaultPort + at),
+        ];
   for (const port of candidates) {
-    const refusal = await tryPort(host, port);
-    if (refusal === undefined) return { port };
-    if (refusal === "EADDRINUSE") continue;
-    if (refusal === "EADDRNOTAVAIL")
+    const errorCode = await tryPort(host, port);
+    if (errorCode === undefined) return { port };
+    if (errorCode === "EADDRINUSE") continue;
+    if (errorCode === "EADDRNOTAVAIL")
       return { problem: `this machine has no address ${host}; choose another with --bind-address` };
-    if (asked > 0)
+    if (requested > 0)
       return {
-        problem: `port ${port} on ${host} ${refusal === "EACCES" ? "may not be used by this user" : `cannot be used (${refusal})`}; choose another with --port`,
+        problem: `port ${port} on ${host} ${errorCode === "EACCES" ? "is not permitted for this user" : `cannot be used (${errorCode})`}; choose another with --port`,
       };
   }
   return {
-    problem: `${asked > 0 ? `port ${asked} is` : `ports ${usual} to ${usual + tries - 1} are`} taken on ${host}; choose another with --port`,
+    problem: `${requested > 0 ? `port ${requested} is` : `ports ${defaultPort} to ${defaultPort + maxAttempts - 1} are`} in use on ${host}; choose another with --port`,
   };
 }
 

@@ -5,7 +5,7 @@ import { runtimePackages } from "./own-runtime.ts";
 
 export type Preflight =
   | { readonly possible: true }
-  | { readonly possible: false; readonly why: string; readonly remedy: string };
+  | { readonly possible: false; readonly reason: string; readonly remedy: string };
 
 export interface Machine {
   readonly isRoot: boolean;
@@ -32,32 +32,33 @@ const socketOf = (endpoint: string): string => endpoint.replace(/^unix:\/\//, ""
 
 /** Reports whether the node agent can run here; if not, the reason and a remedy. */
 export function preflight(machine: Machine, endpoint: string, program: string): Preflight {
-  const no = (why: string, remedy: string): Preflight => ({ possible: false, why, remedy });
-  if (machine.platform !== "linux") return no("it runs on Linux only", "the API server works without it");
-  if (!machine.exists(program)) return no("it is not built", "npm run build");
-  const there = machine.isSocket(socketOf(endpoint));
+  const impossible = (why: string, remedy: string): Preflight => ({ possible: false, reason: why, remedy });
+  if (machine.platform !== "linux")
+    return impossible("it runs on Linux only", "the API server works without it");
+  if (!machine.exists(program)) return impossible("it is not built", "npm run build");
+  const hasRuntime = machine.isSocket(socketOf(endpoint));
   if (!machine.isRoot)
-    return no(
-      there ? "it needs root" : "it needs root and a container runtime",
-      there ? "sudo orch up" : "sudo orch up --install-runtime",
+    return impossible(
+      hasRuntime ? "it requires root" : "it requires root and a container runtime",
+      hasRuntime ? "sudo orch up" : "sudo orch up --install-runtime",
     );
-  if (there) return { possible: true };
-  return no(
+  if (hasRuntime) return { possible: true };
+  return impossible(
     `there is no container runtime at ${endpoint}`,
-    "orch up --install-runtime brings one; --runtime-endpoint says where yours is",
+    "orch up --install-runtime installs one; use --runtime-endpoint for an existing one",
   );
 }
 
 /**
  * Installs the packages required by the cluster's own runtime with apt; returns an error text, or undefined.
  */
-export function installRuntime(machine: Machine, tell: (line: string) => void, run = runCommand): string | undefined {
-  if (!machine.isRoot) return "installing a container runtime needs root: sudo orch up --install-runtime";
+export function installRuntime(machine: Machine, report: (line: string) => void, run = runCommand): string | undefined {
+  if (!machine.isRoot) return "installing a container runtime requires root: sudo orch up --install-runtime";
   const missing = Object.entries(runtimePackages).flatMap(([name, paths]) => (paths.some((place) => machine.exists(place)) ? [] : [name]));
   if (missing.length === 0) return undefined;
-  if (!machine.exists("/usr/bin/apt-get")) return `there is no apt-get here; install ${missing.join(", ")} in your system's own way, then start again`;
+  if (!machine.exists("/usr/bin/apt-get")) return `apt-get is not available; install ${missing.join(", ")} with your package manager, then start again`;
   for (const command of [["apt-get", "update", "-q"], ["apt-get", "install", "-y", "-q", "--no-install-recommends", ...missing]]) {
-    tell(`running ${command.join(" ")}`);
+    report(`running ${command.join(" ")}`);
     const code = run(command);
     if (code !== 0) return `${command.join(" ")} failed with code ${code ?? "none"}`;
   }

@@ -12,20 +12,20 @@ const podWaiting = (reason: string, message: string) => ({
   },
 });
 
-test("that no registry can be reached is said once, whichever pods ask", () => {
+test("an unreachable registry is reported once, whichever pods need it", () => {
   const lines: string[] = [];
-  let tell: Listener = () => undefined;
+  let notify: Listener = () => undefined;
   const follow = (_kind: unknown, listener: Listener): void => {
-    tell = listener;
+    notify = listener;
   };
   noticeUnreachableRegistry({ follow } as unknown as ClusterView, (line) => lines.push(line));
   const offline = "dial tcp: lookup registry.example: no such host";
-  tell({ type: "added", object: podWaiting("ContainerCreating", "") });
-  tell({ type: "updated", object: podWaiting("ErrImagePull", "not found") });
-  tell({ type: "deleted", object: podWaiting("ErrImagePull", offline) });
+  notify({ type: "added", object: podWaiting("ContainerCreating", "") });
+  notify({ type: "updated", object: podWaiting("ErrImagePull", "not found") });
+  notify({ type: "deleted", object: podWaiting("ErrImagePull", offline) });
   assert.deepEqual(lines, []);
-  tell({ type: "updated", object: podWaiting("ErrImagePull", offline) });
-  tell({ type: "updated", object: podWaiting("ErrImagePull", offline) });
+  notify({ type: "updated", object: podWaiting("ErrImagePull", offline) });
+  notify({ type: "updated", object: podWaiting("ErrImagePull", offline) });
   assert.deepEqual(lines.length, 1);
-  assert.match(lines[0]!, /^no registry can be reached from here: registry\.example\/web:1 cannot be had/);
+  assert.match(lines[0]!, /^no registry can be reached: registry\.example\/web:1 cannot be pulled/);
 });

@@ -5,16 +5,16 @@ import { unreachableImages } from "./status-report.ts";
 
 export function noticeUnreachableRegistry(
   view: Pick<ClusterView, "follow">,
-  say: (line: string) => void,
+  print: (line: string) => void,
 ): void {
-  let said = false;
+  let isPrinted = false;
   view.follow(kinds.pods, ({ type, object }) => {
-    if (said || type === "deleted") return;
+    if (isPrinted || type === "deleted") return;
     const [image] = unreachableImages([object]);
     if (image === undefined) return;
-    said = true;
-    say(
-      `no registry can be reached from here: ${image} cannot be had, nor any other image that is not on the node already (orch status lists them)`,
+    isPrinted = true;
+    print(
+      `no registry can be reached: ${image} cannot be pulled, nor any other image that is not on the node already (orch status lists them)`,
     );
   });
 }

@@ -16,8 +16,7 @@ const sections = (dialect: Dialect) =>
 type StatusOption = OptionsOf<ReturnType<typeof sections>>;
 const statusOptions = (dialect: Dialect): OptionSet<StatusOption> => ({
   program: "orch status",
-  summary:
-    "Tells what runs in the cluster of this machine. Exits with 1 when it is not up or something is wrong.",
+  summary: "Reports the state of this machine's cluster. Exits with 1 if it is not running or has problems.",
   dialect,
   sections: sections(dialect),
   checks: [],
@@ -28,7 +27,7 @@ export const statusCommand = (argv: readonly string[], output: Output): Promise<
     const paths = pathsFor(dialect, settings.dataDir);
     const running = readRunning(paths.running);
     if (!running || !isAlive(running)) {
-      output.out(`no cluster runs in ${paths.root}\n`);
+      output.out(`no cluster is running in ${paths.root}\n`);
       return 1;
     }
     const report = await reportOf(paths, dialect, running.pid);

@@ -12,15 +12,15 @@ const waiting = (name: string, reason: string, message: string): SeenPod =>
   });
 
 const cases: [name: string, nodes: SeenNode[], pods: SeenPod[], warnings: string[]][] = [
-  ["nothing where all is well", [nodeOf("a", "True")], [podOf("web", { phase: "Running" })], []],
+  ["nothing without problems", [nodeOf("a", "True")], [podOf("web", { phase: "Running" })], []],
   [
-    "nodes that are not ready or run short",
+    "nodes that are not ready or under pressure",
     [nodeOf("a", "False"), nodeOf("b", "True", [{ type: "DiskPressure", status: "True", message: "full" }])],
     [],
     ["node a is not ready", "node b: DiskPressure: full"],
   ],
   [
-    "pods without a node, and those that fail",
+    "unscheduled pods, and failing ones",
     [],
     [
       podOf("web", { conditions: [{ type: "PodScheduled", status: "False", message: "no room" }] }),
@@ -30,7 +30,7 @@ const cases: [name: string, nodes: SeenNode[], pods: SeenPod[], warnings: string
     ["pod shop/web has no node: no room", "pod shop/db: CrashLoopBackOff: back-off"],
   ],
   [
-    "once that no registry can be reached",
+    "an unreachable registry, once",
     [],
     [
       waiting("a", "ErrImagePull", "dial tcp: lookup registry.example: no such host"),
@@ -38,7 +38,7 @@ const cases: [name: string, nodes: SeenNode[], pods: SeenPod[], warnings: string
       waiting("c", "ErrImagePull", "not found"),
     ],
     [
-      "no registry can be reached from here, so 1 images cannot be had: registry.example/x:1",
+      "no registry can be reached, so 1 images cannot be pulled: registry.example/x:1",
       "pod shop/c: ErrImagePull: not found",
     ],
   ],
@@ -46,7 +46,7 @@ const cases: [name: string, nodes: SeenNode[], pods: SeenPod[], warnings: string
 for (const [name, nodes, pods, warnings] of cases)
   test(`status warns of ${name}`, () => assert.deepEqual(warningsOf(nodes, pods), warnings));
 
-test("a status tells processes, nodes and pods, and their sizes", () => {
+test("a status shows processes, nodes and pods with their sizes", () => {
   const text = reportText({
     folder: "/data",
     version: "v1",

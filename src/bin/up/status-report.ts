@@ -39,7 +39,7 @@ export function reportText({
         `  ${(node.metadata.name ?? "").padEnd(24)} ${isReady(node) ? "ready" : "not ready"}, ${node.status?.nodeInfo?.containerRuntimeVersion ?? ""}`,
     ),
     `pods        ${pods.length}${pods.length > 0 ? `: ${phases}` : ""}`,
-    ...(warnings.length > 0 ? ["warnings", ...warnings.map((each) => `  ${each}`)] : ["all is well"]),
+    ...(warnings.length > 0 ? ["warnings", ...warnings.map((each) => `  ${each}`)] : ["no problems found"]),
     "",
   ].join("\n");
 }
@@ -56,7 +56,7 @@ const isReady = ({ status }: SeenNode): boolean =>
 /** Runtime errors that indicate an unreachable registry, whatever the image. */
 const unreachable =
   /no such host|i\/o timeout|connection refused|network is unreachable|server misbehaving|deadline exceeded/;
-const mostNamed = 10;
+const maxListed = 10;
 
 type SeenContainer = NonNullable<NonNullable<SeenPod["status"]>["containerStatuses"]>[number];
 
@@ -99,14 +99,14 @@ export function warningsOf(nodes: readonly SeenNode[], pods: readonly SeenPod[])
     }
   }
   const images = unreachableImages(pods);
-  const rest = found.length - mostNamed;
+  const rest = found.length - maxListed;
   return [
     ...(images.length > 0
       ? [
-          `no registry can be reached from here, so ${images.length} images cannot be had: ${images.slice(0, mostNamed).join(", ")}`,
+          `no registry can be reached, so ${images.length} images cannot be pulled: ${images.slice(0, maxListed).join(", ")}`,
         ]
       : []),
-    ...found.slice(0, mostNamed),
+    ...found.slice(0, maxListed),
     ...(rest > 0 ? [`and ${rest} more`] : []),
   ];
 }

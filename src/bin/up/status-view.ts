@@ -3,7 +3,7 @@ import { commandLineClient } from "#dialect";
 import type { ProcessState } from "./supervisor.ts";
 
 export interface StatusView {
-  say(line: string): void;
+  print(line: string): void;
   part(name: string, state: ProcessState): void;
 }
 
@@ -11,35 +11,32 @@ const width = 12;
 
 export function statusView(write: (text: string) => void): StatusView {
   let last = "";
-  const line = (name: string, text: string): void => {
+  const printLine = (name: string, text: string): void => {
     const next = `  ${name.padEnd(width)} ${text}\n`;
     if (next !== last) write(next);
     last = next;
   };
   return {
-    say: (text) => {
+    print: (text) => {
       last = "";
       write(`${text}\n`);
     },
     part: (name, state) => {
       switch (state.is) {
         case "starting":
-          return line(name, state.phase === undefined ? "starting" : `starting: ${state.phase}`);
+          return printLine(name, state.phase === undefined ? "starting" : `starting: ${state.phase}`);
         case "ready":
-          return line(
+          return printLine(
             name,
             `ready${state.url ? ` on ${state.url}` : ""} after ${(state.milliseconds / 1000).toFixed(1)} s`,
           );
         case "restarting":
-          return line(
-            name,
-            `${state.why}; starting it again in ${(state.inMilliseconds / 1000).toFixed(1)} s`,
-          );
+          return printLine(name, `${state.why}; restarting in ${(state.inMilliseconds / 1000).toFixed(1)} s`);
         case "failed":
-          line(name, state.why);
+          printLine(name, state.why);
           return write(state.lastLines.map((text) => `    ${text}\n`).join(""));
         case "stopped":
-          return line(name, "stopped");
+          return printLine(name, "stopped");
       }
     },
   };

@@ -19,7 +19,7 @@ async function run(...argv: string[]) {
   return { code, out, err };
 }
 
-test("orch store stats tells what takes the space", async () => {
+test("orch store stats shows space usage", async () => {
   const store = await openStore({ dir: join(folder, "store") });
   await store.write({ key: "/registry/pods/default/a", value: new Uint8Array(1500), expect: "any" });
   await store.write({ key: "/registry/events/default/e", value: new Uint8Array(20), expect: "any" });
@@ -33,10 +33,10 @@ test("orch store stats tells what takes the space", async () => {
 const refused: [name: string, argv: string[], err: RegExp][] = [
   ["no store", ["stats", `--data-dir=${join(folder, "none")}`], /there is no store in/],
   ["a file", ["stats", "f", `--data-dir=${folder}`], /orch store stats takes no file/],
-  ["a wrong verb", ["statz", `--data-dir=${folder}`], /there is no orch store statz/],
+  ["a wrong verb", ["statz", `--data-dir=${folder}`], /unknown command: orch store statz/],
 ];
 for (const [name, argv, err] of refused)
-  test(`orch store refuses ${name}`, async () => {
+  test(`orch store rejects ${name}`, async () => {
     const result = await run(...argv);
     assert.equal(result.code, 1);
     assert.match(result.err, err);

@@ -10,19 +10,19 @@ import { dataDirOption, pathsFor } from "./paths.ts";
 import { clusterDialect } from "./cluster-dialect.ts";
 
 const usage = `Usage:
-  orch store backup FILE [--data-dir=DIR]      Write everything the store holds to a new file; the cluster may be up.
-  orch store restore FILE [--data-dir=DIR]     Make a store from such a file; there must be none yet.
-  orch store encryption [--data-dir=DIR]       Tell which provider encrypted what the store holds; the cluster may be up.
-  orch store stats [--data-dir=DIR]            Tell what takes the space, by resource; the cluster may be up.
+  orch store backup FILE [--data-dir=DIR]      Back up the store to a new file; the cluster may be running.
+  orch store restore FILE [--data-dir=DIR]     Create a store from a backup; it must not exist yet.
+  orch store encryption [--data-dir=DIR]       Report encryption providers; the cluster may be running.
+  orch store stats [--data-dir=DIR]            Report space usage by resource; the cluster may be running.
 
-DIR is what orch up was given, or the --data-dir of orch-apiserver. --dialect says which cluster is meant without it.
+DIR is the --data-dir of orch up or orch-apiserver. Without it, --dialect selects the cluster.
 `;
 
 const sections = (dialect: Dialect) =>
   [section("Cluster", [dataDirOption, dialectOption(dialect), helpOption])] as const;
 const storeOptions = (dialect: Dialect): OptionSet<OptionsOf<ReturnType<typeof sections>>> => ({
   program: "orch store",
-  summary: "Saves what the embedded store holds, and makes a store from it.",
+  summary: "Backs up and restores the embedded store.",
   dialect,
   sections: sections(dialect),
   checks: [],
@@ -31,7 +31,7 @@ const storeOptions = (dialect: Dialect): OptionSet<OptionsOf<ReturnType<typeof s
 
 export async function storeCommand(argv: readonly string[], output: Output): Promise<number> {
   const choice = clusterDialect(argv);
-  if ("problem" in choice) return refuse(choice.problem, output);
+  if ("problem" in choice) return fail(choice.problem, output);
   const { values, errors, words, asked } = settle(storeOptions(choice.dialect), argv);
   const [verb, file, ...more] = words;
   if (asked || verb === "help") {
@@ -42,19 +42,19 @@ export async function storeCommand(argv: readonly string[], output: Output): Pro
     output.err(usage);
     return 1;
   }
-  if (errors.length > 0) return refuse(errors.join("\nerror: "), output);
+  if (errors.length > 0) return fail(errors.join("\nerror: "), output);
   const directory = join(pathsFor(choice.dialect, values.dataDir).root, "store");
   if (verb === "encryption") {
-    if (file !== undefined) return refuse("orch store encryption takes no file", output);
+    if (file !== undefined) return fail("orch store encryption takes no file", output);
     return await encryptionReport(directory, choice.dialect, output);
   }
   if (verb === "stats") {
-    if (file !== undefined) return refuse("orch store stats takes no file", output);
+    if (file !== undefined) return fail("orch store stats takes no file", output);
     return await spaceReport(directory, output);
   }
   if (verb !== "backup" && verb !== "restore")
-    return refuse(`there is no orch store ${verb}; there are backup, restore, encryption and stats`, output);
-  if (file === undefined || more.length > 0) return refuse(`orch store ${verb} takes one file`, output);
+    return fail(`unknown command: orch store ${verb}; use backup, restore, encryption or stats`, output);
+  if (file === undefined || more.length > 0) return fail(`orch store ${verb} takes one file`, output);
   try {
     if (verb === "backup") await backupStore(directory, resolve(file));
     else await restoreStore(resolve(file), directory);
@@ -115,13 +115,13 @@ async function spaceReport(directory: string, output: Output): Promise<number> {
       .trimEnd();
   output.out(`${rows.map(line).join("\n")}\n\n`);
   output.out(
-    `database ${count(space.fileBytes)} bytes, ${count(space.freeBytes)} of them free to be used again; ` +
+    `database ${count(space.fileBytes)} bytes, ${count(space.freeBytes)} of them reusable; ` +
       `write-ahead log ${count(space.logBytes)} bytes\n`,
   );
   return 0;
 }
 
-function refuse(problem: string, output: Output): number {
+function fail(problem: string, output: Output): number {
   output.err(`error: ${problem}\n\n${usage}`);
   return 1;
 }

@@ -13,7 +13,7 @@ after(() => rmSync(folder, { recursive: true }));
 function supervised(
   script: string,
   logFile = join(folder, `${Math.random()}.log`),
-  patienceMilliseconds = 1000,
+  stopTimeoutMilliseconds = 1000,
 ): {
   readonly part: Supervised;
   readonly states: ProcessState[];
@@ -22,7 +22,13 @@ function supervised(
   const states: ProcessState[] = [];
   let look = (): void => undefined;
   const part = supervise(
-    { name: "part", command: process.execPath, args: ["-e", script], logFile, patienceMilliseconds },
+    {
+      name: "part",
+      command: process.execPath,
+      args: ["-e", script],
+      logFile,
+      stopTimeoutMilliseconds: stopTimeoutMilliseconds,
+    },
     systemClock,
     (state) => {
       states.push(state);
@@ -45,7 +51,7 @@ const endless = "setInterval(() => {}, 1000);";
 
 // These mostly wait for processes, so they run concurrently.
 describe("supervised processes", { concurrency: true }, () => {
-  test("phases and readiness are told, and a stop ends the process", async () => {
+  test("phases and readiness are reported, and a stop ends the process", async () => {
     const { part, states } = supervised(`${ready} ${endless}`);
     await part.ready;
     assert.deepEqual(
@@ -57,7 +63,7 @@ describe("supervised processes", { concurrency: true }, () => {
     assert.equal(states.at(-1)!.is, "stopped");
   });
 
-  test("a program that says nothing is asked until it is ready, and has no channel", async () => {
+  test("a program without a channel is polled until it is ready", async () => {
     let asked = 0;
     const states: string[] = [];
     const plan = {
@@ -65,7 +71,7 @@ describe("supervised processes", { concurrency: true }, () => {
       command: process.execPath,
       args: ["-e", `if (process.send) process.exit(1); ${endless}`],
       logFile: join(folder, "mute.log"),
-      patienceMilliseconds: 1000,
+      stopTimeoutMilliseconds: 1000,
     };
     const part = supervise(
       { ...plan, isReady: () => Promise.resolve(++asked === 3) },
@@ -77,33 +83,33 @@ describe("supervised processes", { concurrency: true }, () => {
     assert.deepEqual([asked, states], [3, ["starting", "ready", "stopped"]]);
   });
 
-  test("what ends after it was ready is started again", async () => {
+  test("a process that exits after it was ready is restarted", async () => {
     const { part, reached } = supervised(`${ready} ${endless}`);
     await part.ready;
     process.kill(part.pid!, "SIGKILL");
     const state = await reached("restarting");
-    assert.deepEqual(state, { is: "restarting", why: "was ended by SIGKILL", inMilliseconds: 500 });
+    assert.deepEqual(state, { is: "restarting", why: "was terminated by SIGKILL", inMilliseconds: 500 });
     await reached("ready", 2);
     await part.stop();
   });
 
-  test("what cannot start is not tried again, and its last words are told without those of an earlier run", async () => {
+  test("a process that fails to start is not restarted, and its last lines exclude those of an earlier run", async () => {
     const logFile = join(folder, "words.log");
     writeFileSync(logFile, "words of an earlier run\n");
     const { part, reached } = supervised(
       'console.error("the store is damaged"); process.exitCode = 3;',
       logFile,
     );
-    await assert.rejects(part.ready, /ended with code 3/);
+    await assert.rejects(part.ready, /exited with code 3/);
     assert.deepEqual(await reached("failed"), {
       is: "failed",
-      why: "ended with code 3",
+      why: "exited with code 3",
       lastLines: ["the store is damaged"],
     });
     await part.stop();
   });
 
-  test("a program that is not there is told", async () => {
+  test("a missing program is reported", async () => {
     const states: ProcessState[] = [];
     const part = supervise(
       {
@@ -111,15 +117,15 @@ describe("supervised processes", { concurrency: true }, () => {
         command: join(folder, "nothing"),
         args: [],
         logFile: join(folder, "log"),
-        patienceMilliseconds: 1,
+        stopTimeoutMilliseconds: 1,
       },
       systemClock,
       (state) => states.push(state),
     );
-    await assert.rejects(part.ready, /could not be run/);
+    await assert.rejects(part.ready, /could not be started/);
   });
 
-  test("a process that will not end is killed when patience is over", async () => {
+  test("a process that does not exit is killed after the timeout", async () => {
     const script = `process.on("SIGTERM", () => {}); ${ready} ${endless}`;
     const { part, states } = supervised(script, join(folder, "patience.log"), 50);
     await part.ready;
@@ -127,7 +133,7 @@ describe("supervised processes", { concurrency: true }, () => {
     assert.equal(states.at(-1)!.is, "stopped");
   });
 
-  test("a kill ends a process that would not end, and nothing is started again", async () => {
+  test("a kill ends a process that ignores signals, and nothing is restarted", async () => {
     const { part, states, reached } = supervised(`process.on("SIGTERM", () => {}); ${ready} ${endless}`);
     await part.ready;
     part.kill();

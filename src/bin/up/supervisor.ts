@@ -11,7 +11,7 @@ export interface ProcessPlan {
   readonly args: readonly string[];
   readonly logFile: string;
   /** Time to exit after SIGTERM before the process is killed. */
-  readonly patienceMilliseconds: number;
+  readonly stopTimeoutMilliseconds: number;
   /**
    * Polled until it resolves with true. Not needed for our own programs, which report readiness over an IPC
    * channel; the channel also lets them detect the exit of the supervisor.
@@ -32,11 +32,11 @@ interface ChildMessage {
   readonly ready?: string;
 }
 
-const askPause = 100;
-const firstPause = 500;
-const longestPause = 60_000;
+const pollMilliseconds = 100;
+const initialBackoff = 500;
+const maxBackoff = 60_000;
 /** A process that ran this long counts as healthy again. */
-const healthyAfter = 60_000;
+const healthyAfterMilliseconds = 60_000;
 
 export interface Supervised {
   readonly plan: ProcessPlan;
@@ -50,7 +50,7 @@ export interface Supervised {
 export function supervise(
   plan: ProcessPlan,
   clock: Clock,
-  changed: (state: ProcessState) => void,
+  onState: (state: ProcessState) => void,
 ): Supervised {
   let child: ChildProcess | undefined;
   let stopping = false;
@@ -62,8 +62,8 @@ export function supervise(
   first.promise.catch(() => undefined);
 
   const start = (): void => {
-    const began = clock.now();
-    changed({ is: "starting" });
+    const startedAt = clock.now();
+    onState({ is: "starting" });
     const output = log.open();
     // In a separate process group, so that Ctrl-C reaches only the supervisor, which decides on the order of
     // termination.
@@ -73,42 +73,42 @@ export function supervise(
     });
     closeSync(output);
     child = started;
-    const leaveLog = log.keepSmall(clock);
-    const becameReady = (url: string): void => {
+    const stopRotation = log.startRotation(clock);
+    const onReady = (url: string): void => {
       wasReady = true;
-      changed({ is: "ready", url, milliseconds: clock.now() - began });
+      onState({ is: "ready", url, milliseconds: clock.now() - startedAt });
       first.resolve();
     };
     started.on("message", (message: ChildMessage) => {
-      if (typeof message.phase === "string") changed({ is: "starting", phase: message.phase });
-      if (typeof message.ready === "string") becameReady(message.ready);
+      if (typeof message.phase === "string") onState({ is: "starting", phase: message.phase });
+      if (typeof message.ready === "string") onReady(message.ready);
     });
-    const ask = async (): Promise<void> => {
+    const poll = async (): Promise<void> => {
       const ready = await plan.isReady!();
       if (child !== started || stopping) return;
-      if (ready) becameReady("");
-      else clock.after(askPause, () => void ask());
+      if (ready) onReady("");
+      else clock.after(pollMilliseconds, () => void poll());
     };
-    if (plan.isReady) void ask();
-    const ended = (why: string): void => {
+    if (plan.isReady) void poll();
+    const onExit = (why: string): void => {
       if (child !== started) return;
       child = undefined;
-      leaveLog();
-      if (stopping) changed({ is: "stopped" });
+      stopRotation();
+      if (stopping) onState({ is: "stopped" });
       else if (!wasReady) {
         // A process that fails its first start would fail again.
-        changed({ is: "failed", why, lastLines: log.lastLines() });
+        onState({ is: "failed", why, lastLines: log.lastLines() });
         first.reject(new Error(`${plan.name} ${why}`));
       } else {
-        failures = clock.now() - began > healthyAfter ? 1 : failures + 1;
-        const pause = Math.min(longestPause, firstPause * 2 ** (failures - 1));
-        changed({ is: "restarting", why, inMilliseconds: pause });
-        cancelRestart = clock.after(pause, start);
+        failures = clock.now() - startedAt > healthyAfterMilliseconds ? 1 : failures + 1;
+        const delay = Math.min(maxBackoff, initialBackoff * 2 ** (failures - 1));
+        onState({ is: "restarting", why, inMilliseconds: delay });
+        cancelRestart = clock.after(delay, start);
       }
     };
-    started.on("error", (error) => ended(`could not be run: ${error.message}`));
+    started.on("error", (error) => onExit(`could not be started: ${error.message}`));
     started.on("exit", (code, signal) =>
-      ended(signal ? `was ended by ${signal}` : `ended with code ${code}`),
+      onExit(signal ? `was terminated by ${signal}` : `exited with code ${code}`),
     );
   };
   start();
@@ -124,10 +124,10 @@ export function supervise(
       cancelRestart();
       const ending = child;
       if (!ending) return;
-      const gone = new Promise<void>((resolve) => ending.once("exit", () => resolve()));
+      const exited = new Promise<void>((resolve) => ending.once("exit", () => resolve()));
       ending.kill("SIGTERM");
-      const cancel = clock.after(plan.patienceMilliseconds, () => ending.kill("SIGKILL"));
-      await gone;
+      const cancel = clock.after(plan.stopTimeoutMilliseconds, () => ending.kill("SIGKILL"));
+      await exited;
       cancel();
     },
     kill: () => {

@@ -28,7 +28,7 @@ const sections = (dialect: Dialect) =>
         type: duration,
         default: 24 * 3_600_000,
         check: above(0),
-        doc: "How long machines can join with it.",
+        doc: "Validity of the token.",
       }),
       dataDirOption,
       dialectOption(dialect),
@@ -38,7 +38,7 @@ const sections = (dialect: Dialect) =>
 type TokenOption = OptionsOf<ReturnType<typeof sections>>;
 const tokenOptions = (dialect: Dialect): OptionSet<TokenOption> => ({
   program: "orch token",
-  summary: "Makes a token with which machines can join the cluster, and prints the command for that.",
+  summary: "Creates a bootstrap token and prints the command to join a machine with it.",
   dialect,
   sections: sections(dialect),
   checks: [],
@@ -55,7 +55,7 @@ export const tokenCommand = (argv: readonly string[], output: Output): Promise<n
       const info = await orUndefined(client.of(kinds.configMaps).get(clusterInfo, { namespace }));
       if (!info)
         throw new Error(
-          "this cluster listens on the loopback interface only; machines can join one that was started with --bind-address=0.0.0.0",
+          "this cluster listens on the loopback interface only; to allow machines to join, start it with --bind-address=0.0.0.0",
         );
       const config = parseClientConfig(info.data?.[clusterInfoConfig] ?? "", clusterInfo);
       const [id, secret] = [letters(6), letters(16)];

@@ -25,7 +25,7 @@ const sections = (dialect: Dialect) =>
         type: duration,
         default: linkMilliseconds,
         check: above(0),
-        doc: "How long the link can be opened.",
+        doc: "Validity of the link.",
       }),
       dataDirOption,
       dialectOption(dialect),
@@ -35,7 +35,7 @@ const sections = (dialect: Dialect) =>
 type UiOption = OptionsOf<ReturnType<typeof sections>>;
 const uiOptions = (dialect: Dialect): OptionSet<UiOption> => ({
   program: "orch ui",
-  summary: "Prints a link to the web page of the cluster that signs its administrator in, once.",
+  summary: "Prints a one-time link that signs the administrator in to the web page of the cluster.",
   dialect,
   sections: sections(dialect),
   checks: [],
@@ -44,7 +44,8 @@ const uiOptions = (dialect: Dialect): OptionSet<UiOption> => ({
 export const uiCommand = (argv: readonly string[], output: Output): Promise<number> =>
   clusterCommand(uiOptions, argv, output, ({ dialect, settings }) => {
     const paths = pathsFor(dialect, settings.dataDir);
-    if (!readRunning(paths.running)?.up) throw new Error("this cluster is not up; start it with orch up");
+    if (!readRunning(paths.running)?.up)
+      throw new Error("this cluster is not running; start it with orch up");
     const { server } = connectionOf(readClientConfig(paths.adminConfig));
     output.out(`${makeUiLink(paths, server, { now: Date.now(), milliseconds: settings.ttl })}\n`);
     return Promise.resolve(0);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { makeUiLink } from "./ui-link.ts";
 
-test("a link carries a code in its fragment; the file, private, only the code's hash and its end", () => {
+test("a link contains a code in its fragment, and the private file only its hash and expiry", () => {
   const folder = mkdtempSync(join(tmpdir(), "orch-link-"));
   try {
     const uiLogin = join(folder, "login.json");

@@ -16,7 +16,7 @@ export function makeUiLink(
 ): string {
   const code = randomBytes(32).toString("base64url");
   const codeHash = createHash("sha256").update(code).digest("hex");
-  const note = { codeHash, expires: now + milliseconds, user: "admin", groups: [mastersGroup] };
-  writePrivate(uiLogin, `${JSON.stringify(note)}\n`);
+  const record = { codeHash, expires: now + milliseconds, user: "admin", groups: [mastersGroup] };
+  writePrivate(uiLogin, `${JSON.stringify(record)}\n`);
   return `${server}/ui/#code=${code}`;
 }

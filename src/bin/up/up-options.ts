@@ -18,7 +18,7 @@ import { clusterGatesOption } from "./cluster-gates.ts";
 import { dataDirOption } from "./paths.ts";
 
 /** Default endpoint of the machine's container runtime. */
-export const usualEndpoint = "unix:///run/containerd/containerd.sock";
+export const defaultEndpoint = "unix:///run/containerd/containerd.sock";
 
 const sections = (dialect: Dialect) =>
   [
@@ -30,13 +30,13 @@ const sections = (dialect: Dialect) =>
         default: 0,
         defaultText: "6443, or the next free one",
         check: between(0, 65535),
-        doc: "Port of the API server. The one taken first is kept.",
+        doc: "Port of the API server. The first choice is kept for later starts.",
       }),
       option({
         flag: "bind-address",
         type: ip,
         default: "127.0.0.1",
-        doc: "Address of the API server; 0.0.0.0 lets other machines in.",
+        doc: "Address of the API server; 0.0.0.0 allows access from other machines.",
       }),
       clusterGatesOption(dialect),
       dialectOption(dialect),
@@ -46,12 +46,12 @@ const sections = (dialect: Dialect) =>
         flag: "agent",
         type: bool,
         default: true,
-        doc: "Run the node agent too, where this user may and a container runtime is there.",
+        doc: "Run the node agent, if permitted and a container runtime is available.",
       }),
       option({
         flag: "runtime-endpoint",
         type: text,
-        default: usualEndpoint,
+        default: defaultEndpoint,
         check: (value) =>
           value.startsWith("unix:///")
             ? undefined
@@ -62,7 +62,7 @@ const sections = (dialect: Dialect) =>
         flag: "install-runtime",
         type: bool,
         default: false,
-        doc: "Unless a container runtime is there that can run pods: install containerd and network plug-ins with apt, and run a containerd of the cluster's own, now and at later starts. Needs root.",
+        doc: "If no usable container runtime is available, install containerd and network plugins with apt and run a separate containerd for the cluster, now and at later starts. Requires root.",
       }),
     ]),
     section("Service network", [
@@ -70,13 +70,13 @@ const sections = (dialect: Dialect) =>
         flag: "proxy",
         type: bool,
         default: true,
-        doc: "Keep the addresses of services in this machine's packet filter, where a node agent runs; a cluster with a proxy of its own switches it off.",
+        doc: "Run the service proxy if a node agent runs; disable it if the cluster runs another proxy.",
       }),
       option({
         flag: "dns",
         type: bool,
         default: true,
-        doc: "Answer the names of services to pods, where a node agent runs; a cluster with a name server of its own switches it off.",
+        doc: "Run the DNS server if a node agent runs; disable it if the cluster runs another DNS server.",
       }),
     ]),
     section("Other", [helpOption]),
@@ -87,7 +87,7 @@ export type UpSettings = SettingsOf<UpOption>;
 
 export const upOptions = (dialect: Dialect): OptionSet<UpOption> => ({
   program: "orch up",
-  summary: "Runs a whole cluster on this machine until Ctrl-C. Flags after -- go to the API server.",
+  summary: "Runs a whole cluster on this machine until Ctrl-C. Flags after -- are passed to the API server.",
   dialect,
   sections: sections(dialect),
   checks: [],

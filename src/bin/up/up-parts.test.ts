@@ -12,7 +12,7 @@ import { claimFolder } from "./claim.ts";
 import { credentialsFor } from "./credentials.ts";
 import { ownRuntimeOf } from "./own-runtime.ts";
 import { pathsFor } from "./paths.ts";
-import { freeSubnet, settleNetwork } from "./pod-network.ts";
+import { freeSubnet, ensureNetworkConfig } from "./pod-network.ts";
 import { choosePort } from "./ports.ts";
 import { isAlive, readRunning, writeRunning } from "./running.ts";
 import { type Machine, preflight, installRuntime } from "./preflight.ts";
@@ -24,9 +24,9 @@ after(() => rmSync(folder, { recursive: true }));
 
 const roots: [name: string, given: string, environment: Record<string, string>, root: string][] = [
   ["the home directory", "", {}, join(homedir(), ".orch", "orch")],
-  ["the user's data directory, where there is one", "", { XDG_DATA_HOME: "/data" }, "/data/orch/orch"],
+  ["the user's data directory, if there is one", "", { XDG_DATA_HOME: "/data" }, "/data/orch/orch"],
   [
-    "the home directory, where the data directory is a relative one",
+    "the home directory, if the data directory is a relative path",
     "",
     { XDG_DATA_HOME: "data" },
     join(homedir(), ".orch", "orch"),
@@ -37,7 +37,7 @@ for (const [name, given, environment, root] of roots)
   test(`a cluster is kept in ${name}`, () =>
     assert.equal(pathsFor(dialects.orch, given, environment).root, root));
 
-test("credentials are made once, readable by their owner only, and fit together", () => {
+test("credentials are created once, readable by their owner only, and match each other", () => {
   const paths = pathsFor(dialects.orch, join(folder, "cluster"));
   const options = {
     paths,
@@ -66,7 +66,7 @@ test("credentials are made once, readable by their owner only, and fit together"
   assert.match(new X509Certificate(Buffer.from(agent, "base64")).subject, /CN=system:node:node-1/);
 });
 
-test("certificates are renewed before they run out, and when their authority is another", () => {
+test("certificates are renewed before they expire, and when their CA has changed", () => {
   const paths = pathsFor(dialects.orch, join(folder, "renewed"));
   const at = (now: number) =>
     credentialsFor({
@@ -92,30 +92,30 @@ test("certificates are renewed before they run out, and when their authority is 
   );
 });
 
-test("the port of the last time is taken again, unless somebody else has it", async () => {
+test("the previous port is reused, unless it is taken", async () => {
   const host = "127.0.0.1";
   const taken = createServer().listen(0, host);
   await once(taken, "listening");
   const { port } = taken.address() as AddressInfo;
-  assert.deepEqual(await choosePort({ host, usual: port, asked: port }), {
-    problem: `port ${port} is taken on 127.0.0.1; choose another with --port`,
+  assert.deepEqual(await choosePort({ host, defaultPort: port, requested: port }), {
+    problem: `port ${port} is in use on 127.0.0.1; choose another with --port`,
   });
-  const other = await choosePort({ host, usual: 6443, before: port });
+  const other = await choosePort({ host, defaultPort: 6443, previous: port });
   assert.ok("port" in other && other.port !== port);
-  const next = await choosePort({ host, usual: port });
+  const next = await choosePort({ host, defaultPort: port });
   assert.ok("port" in next && next.port > port, "the next free one after the usual");
   taken.close();
   await once(taken, "close");
-  assert.deepEqual(await choosePort({ host, usual: 6443, before: port }), { port });
+  assert.deepEqual(await choosePort({ host, defaultPort: 6443, previous: port }), { port });
 });
 
-test("an address that this machine does not have is told as such, not as a port that is taken", async () => {
-  assert.deepEqual(await choosePort({ host: "192.0.2.77", usual: 6443 }), {
+test("an address that is not assigned to this machine is reported as such, not as a taken port", async () => {
+  assert.deepEqual(await choosePort({ host: "192.0.2.77", defaultPort: 6443 }), {
     problem: "this machine has no address 192.0.2.77; choose another with --bind-address",
   });
 });
 
-test("a folder is made, is held by one cluster at a time, and is free again afterwards", () => {
+test("a folder is created, locked by one cluster at a time, and free again afterwards", () => {
   const root = join(folder, "deep", "down");
   const release = claimFolder(root)!;
   assert.equal(statSync(root).mode & 0o777, 0o700);
@@ -124,7 +124,7 @@ test("a folder is made, is held by one cluster at a time, and is free again afte
   claimFolder(root)!();
 });
 
-test("a file in the place of the folder is told", () => {
+test("a file in place of the folder is reported", () => {
   const file = join(folder, "file");
   writeFileSync(file, "");
   assert.throws(() => claimFolder(file), { message: `${file} cannot be used: ${file} is not a directory` });
@@ -132,15 +132,15 @@ test("a file in the place of the folder is told", () => {
 });
 
 const running: [name: string, pid: number, up: boolean, alive: boolean][] = [
-  ["a cluster that has ended", process.ppid, false, false],
-  ["a process that is gone", 2 ** 22 + 1, true, false],
-  ["this very process", process.pid, true, false],
+  ["a stopped cluster", process.ppid, false, false],
+  ["an exited process", 2 ** 22 + 1, true, false],
+  ["the current process", process.pid, true, false],
 ];
 for (const [name, pid, up, alive] of running)
-  test(`${name} is not taken for a running one`, () =>
+  test(`${name} does not count as running`, () =>
     assert.equal(isAlive({ pid, port: 1, dialect: "orch", runtimeEndpoint: "", up }), alive));
 
-test("a note that makes no sense is no note, one that cannot be read is trouble", () => {
+test("an invalid record is ignored, and an unreadable one is an error", () => {
   const file = join(folder, "running.json");
   assert.equal(readRunning(file), undefined);
   for (const text of ["{", "{}", '{"pid":5,"port":6,"dialect":"klingon"}']) {
@@ -170,7 +170,7 @@ const chances: [name: string, parts: Partial<Machine>, remedy: string | undefine
   [
     "root without a runtime",
     { isSocket: () => false },
-    "orch up --install-runtime brings one; --runtime-endpoint says where yours is",
+    "orch up --install-runtime installs one; use --runtime-endpoint for an existing one",
   ],
   ["a user with a runtime", { isRoot: false }, "sudo orch up"],
   ["a user without a runtime", { isRoot: false, isSocket: () => false }, "sudo orch up --install-runtime"],
@@ -178,13 +178,13 @@ const chances: [name: string, parts: Partial<Machine>, remedy: string | undefine
   ["no program", { exists: () => false }, "npm run build"],
 ];
 for (const [name, parts, remedy] of chances) {
-  test(`${name}: ${remedy === undefined ? "the agent runs" : `the agent is left out, and told ${remedy}`}`, () => {
+  test(`${name}: ${remedy === undefined ? "the agent runs" : `the agent is not started, with the remedy ${remedy}`}`, () => {
     const check = preflight(machine(parts), "unix:///run/x.sock", "/bin/agent");
     assert.equal(check.possible ? undefined : check.remedy, remedy);
   });
 }
 
-test("mounts below a folder come deepest first, with odd names read right", () => {
+test("mounts below a folder are listed deepest first, with special characters decoded", () => {
   const table = [
     "36 35 98:0 / /a rw - ext4",
     "37 36 0:1 / /a/pods/u/volumes/v rw - tmpfs",
@@ -218,24 +218,24 @@ const installations: [
   commands: string[],
   problem: RegExp | undefined,
 ][] = [
-  ["needs root", { isRoot: false }, 0, [], /needs root/],
-  ["does nothing where all is there", {}, 0, [], undefined],
+  ["requires root", { isRoot: false }, 0, [], /requires root/],
+  ["does nothing if everything is installed", {}, 0, [], undefined],
   [
-    "needs apt",
+    "requires apt",
     { exists: () => false },
     0,
     [],
-    /no apt-get here; install containerd, runc, iptables, containernetworking-plugins/,
+    /apt-get is not available; install containerd, runc, iptables, containernetworking-plugins/,
   ],
   [
-    "adds what is missing",
+    "installs missing packages",
     { exists: (path) => ["/usr/bin/apt-get", "/usr/bin/runc", "/opt/cni/bin/bridge"].includes(path) },
     0,
     ["apt-get update -q", "apt-get install -y -q --no-install-recommends containerd iptables"],
     undefined,
   ],
   [
-    "tells what failed",
+    "reports what failed",
     { exists: (path) => path === "/usr/bin/apt-get" },
     100,
     ["apt-get update -q"],
@@ -263,28 +263,28 @@ test("pods get addresses that the machine does not use, and keep them", () => {
     out: boolean,
   ): { type: string; ipMasq?: boolean; ipam?: { ranges: { subnet: string }[][] } }[] => {
     const file = join(folder, name);
-    settleNetwork({ bridge: "b", seed, folder, file }, () => out);
+    ensureNetworkConfig({ bridge: "b", seed, folder, file }, () => out);
     return (JSON.parse(readFileSync(file, "utf8")) as { plugins: ReturnType<typeof settled> }).plugins;
   };
   const [bridge, ...others] = settled("inside.conflist", 5, false);
   assert.deepEqual(
     [bridge!.type, bridge!.ipMasq, others],
     ["bridge", false, []],
-    "without a packet filter pods talk on this machine only",
+    "without a packet filter, pods communicate on this machine only",
   );
   assert.deepEqual(settled("inside.conflist", 900, true), [bridge]);
   // prettier-ignore
   assert.deepEqual(settled("outside.conflist", 5, true).map(({ type, ipMasq }) => [type, ipMasq]), [["bridge", true], ["portmap", undefined]]);
 });
 
-test("each cluster's own runtime has paths of its own, the same at every start", () => {
+test("each cluster's own runtime has separate paths, the same at every start", () => {
   const [one, other] = [ownRuntimeOf("/a/one"), ownRuntimeOf("/a/two")];
   assert.deepEqual(ownRuntimeOf("/a/one"), one);
   assert.ok(one.socket !== other.socket && one.network.bridge !== other.network.bridge);
   assert.ok(one.network.bridge.length <= 15, "names of network interfaces are short");
 });
 
-test("the command to try next survives odd paths", () => {
+test("the suggested command quotes special paths", () => {
   assert.match(firstCommand("/a/b.conf"), /=\/a\/b\.conf get namespaces$/);
   assert.match(firstCommand("/a b/it's.conf"), /='\/a b\/it'\\''s\.conf' get namespaces$/);
 });

@@ -11,10 +11,10 @@ import { dropNodeBinding } from "./agent-access.ts";
 import { claimFolder } from "./claim.ts";
 import { type Credentials, credentialsFor, outsideAddress } from "./credentials.ts";
 import { clusterCommand } from "./cluster-command.ts";
-import { Cluster, settled, stopRequest } from "./cluster-processes.ts";
+import { Cluster, waitUntilReady, stopRequest } from "./cluster-processes.ts";
 import { type RunningControllerManager, startControllerManager } from "./controller-manager.ts";
 import { type ClusterPaths, pathsFor } from "./paths.ts";
-import { endLeftover } from "./own-runtime-end.ts";
+import { stopLeftover } from "./own-runtime-end.ts";
 import { ownRuntimePlan, runsPods, supplySandboxImage } from "./own-runtime.ts";
 import {
   type Relay,
@@ -35,9 +35,9 @@ import { type StatusView, firstCommand, statusView } from "./status-view.ts";
 import type { Supervised } from "./supervisor.ts";
 import { leaveRuntime } from "./cleanup.ts";
 import { makeUiLink } from "./ui-link.ts";
-import { type UpSettings, upOptions, usualEndpoint } from "./up-options.ts";
+import { type UpSettings, upOptions, defaultEndpoint } from "./up-options.ts";
 
-interface Wish {
+interface UpRequest {
   readonly dialect: Dialect;
   readonly settings: UpSettings;
   /** Flags passed on to the API server. */
@@ -47,9 +47,9 @@ interface Wish {
 }
 
 export function upCommand(argv: readonly string[], programs: Programs, output: Output): Promise<number> {
-  const cut = argv.indexOf("--");
-  const own = cut < 0 ? argv : argv.slice(0, cut);
-  const passed = cut < 0 ? [] : argv.slice(cut + 1);
+  const separator = argv.indexOf("--");
+  const own = separator < 0 ? argv : argv.slice(0, separator);
+  const passed = separator < 0 ? [] : argv.slice(separator + 1);
   return clusterCommand(upOptions, own, output, async ({ dialect, settings }) => {
     const paths = pathsFor(dialect, settings.dataDir);
     const release = claimFolder(paths.root);
@@ -64,22 +64,22 @@ export function upCommand(argv: readonly string[], programs: Programs, output: O
 }
 
 const runningText = (running: Running | undefined, paths: ClusterPaths): string =>
-  `this cluster is up already${running ? ` (process ${running.pid}, port ${running.port})` : ""}; its client config is ${paths.adminConfig}`;
+  `this cluster is already running${running ? ` (process ${running.pid}, port ${running.port})` : ""}; its client config is ${paths.adminConfig}`;
 
 /** Runs until a signal arrives; throws if the cluster cannot run. */
-async function run(wish: Wish, view: StatusView): Promise<void> {
-  const { dialect, settings, paths } = wish;
+async function run(request: UpRequest, view: StatusView): Promise<void> {
+  const { dialect, settings, paths } = request;
   const before = readRunning(paths.running);
-  const ownRuntime = await wantsOwnRuntime(wish, before, view);
+  const ownRuntime = await wantsOwnRuntime(request, before, view);
   const choice = await choosePort({
     host: settings.bindAddress,
-    usual: 6443,
-    asked: settings.port,
-    before: before?.port ?? 0,
+    defaultPort: 6443,
+    requested: settings.port,
+    previous: before?.port ?? 0,
   });
   if ("problem" in choice) throw new Error(choice.problem);
   // Keep the previous record's fields: a purge needs them even if this start fails.
-  let note: Running = {
+  let running: Running = {
     dialect: dialect.name,
     runtimeEndpoint: "",
     ...before,
@@ -87,18 +87,21 @@ async function run(wish: Wish, view: StatusView): Promise<void> {
     port: choice.port,
     up: true,
   };
-  const learn = (more: Partial<Running>): void => writeRunning(paths.running, (note = { ...note, ...more }));
-  learn({});
+  const updateRunning = (more: Partial<Running>): void =>
+    writeRunning(paths.running, (running = { ...running, ...more }));
+  updateRunning({});
   try {
     await runCluster(
-      ownRuntime ? { ...wish, settings: { ...settings, runtimeEndpoint: paths.runtime.endpoint } } : wish,
+      ownRuntime
+        ? { ...request, settings: { ...settings, runtimeEndpoint: paths.runtime.endpoint } }
+        : request,
       choice.port,
       view,
-      learn,
+      updateRunning,
     );
   } finally {
     try {
-      learn({ up: false });
+      updateRunning({ up: false });
     } catch {
       // The old record is detected as stale once this process has exited.
     }
@@ -110,16 +113,16 @@ async function run(wish: Wish, view: StatusView): Promise<void> {
  * was found, and from then on.
  */
 async function wantsOwnRuntime(
-  { settings, paths }: Wish,
+  { settings, paths }: UpRequest,
   before: Running | undefined,
   view: StatusView,
 ): Promise<boolean> {
-  if (!settings.agent || settings.runtimeEndpoint !== usualEndpoint) return false;
+  if (!settings.agent || settings.runtimeEndpoint !== defaultEndpoint) return false;
   const last = before?.runtimeEndpoint ?? "";
   const hadOwn = last === paths.runtime.endpoint;
   if (!settings.installRuntime) return hadOwn && thisMachine.isRoot;
   if (!hadOwn && (await runsPods(settings.runtimeEndpoint))) return false;
-  const problem = installRuntime(thisMachine, (line) => view.say(line));
+  const problem = installRuntime(thisMachine, (line) => view.print(line));
   if (problem !== undefined) throw new Error(problem);
   // Pods cannot be moved: remove them from the other runtime; they are recreated on the new one.
   if (!hadOwn && last !== "") await leaveRuntime(paths.agentRoot, last);
@@ -127,7 +130,7 @@ async function wantsOwnRuntime(
 }
 
 async function runCluster(
-  wish: Wish,
+  wish: UpRequest,
   port: number,
   view: StatusView,
   learn: (more: Partial<Running>) => void,
@@ -150,17 +153,17 @@ async function runCluster(
   } catch (error) {
     throw new Error(`${paths.pki} cannot be used: ${(error as Error).message}`, { cause: error });
   }
-  const localAddress = giveLocalAddress(wish, view);
+  const localAddress = assignLocalAddress(wish, view);
   const plan: ClusterPlan = {
     ...wish,
     port,
     credentials,
     ...(localAddress !== undefined && { localAddress }),
   };
-  view.say(`starting a cluster in ${paths.root}`);
+  view.print(`starting a cluster in ${paths.root}`);
   const cluster = new Cluster(view);
   // Nothing else may keep the process alive while a part waits for its restart.
-  const alive = setInterval(() => undefined, 2 ** 30);
+  const keepAlive = setInterval(() => undefined, 2 ** 30);
   const stopped = stopRequest(cluster);
   let controllers: RunningControllerManager | undefined;
   let relay: Relay | undefined;
@@ -187,17 +190,17 @@ async function runCluster(
         localPath: { nodeName, folder: paths.volumes },
       }),
       logFile: join(paths.logs, "controllers.log"),
-      say: (line) => view.say(`  registry     ${line}`),
+      print: (line) => view.print(`  registry     ${line}`),
     });
     if (!isLoopback(settings.bindAddress))
       await prepareJoin(paths.adminConfig, dialect, {
         server: serverFor(outsideAddress(settings.bindAddress), port),
         authority: readFileSync(credentials.authorityFile, "utf8"),
       });
-    if (runtime && (await Promise.race([settled(runtime, view), stopped])) !== undefined) return;
+    if (runtime && (await Promise.race([waitUntilReady(runtime, view), stopped])) !== undefined) return;
     if (runtime)
       await supplySandboxImage(paths.runtime).catch((error: Error) =>
-        view.say(`  runtime      the sandbox image was not imported: ${error.message}`),
+        view.print(`  runtime      the sandbox image was not imported: ${error.message}`),
       );
     const agent = await startAgent(plan, nodeName, cluster, view);
     if (agent) learn({ runtimeEndpoint: settings.runtimeEndpoint });
@@ -208,46 +211,46 @@ async function runCluster(
       const of = { config: paths.adminConfig, dialect, nodeName };
       if (range !== undefined)
         void announcePodRange({ ...of, range }, systemClock, ending.signal).catch((error: Error) =>
-          view.say(`  node agent   its range of pod addresses was not told: ${error.message}`),
+          view.print(`  node agent   its pod CIDR was not published: ${error.message}`),
         );
     }
-    const early = await Promise.race([agent && settled(agent, view), stopped]);
+    const early = await Promise.race([agent && waitUntilReady(agent, view), stopped]);
     if (early === undefined)
-      view.say(
-        `\nThe client config of its administrator is ${paths.adminConfig}. Try:\n\n  ${firstCommand(paths.adminConfig)}\n\n${uiHint(wish, server)}Stop with Ctrl-C; everything is kept.`,
+      view.print(
+        `\nThe client config of its administrator is ${paths.adminConfig}. Try:\n\n  ${firstCommand(paths.adminConfig)}\n\n${uiHint(wish, server)}Stop with Ctrl-C; all data is kept.`,
       );
-    view.say(`stopping: ${early ?? (await stopped)}`);
+    view.print(`stopping: ${early ?? (await stopped)}`);
   } catch (error) {
-    throw new Error(`${(error as Error).message}; its log is in ${paths.logs}`, { cause: error });
+    throw new Error(`${(error as Error).message}; see the logs in ${paths.logs}`, { cause: error });
   } finally {
     ending.abort();
     await controllers?.stop();
     await cluster.stop();
     relay?.close();
     if (localAddress !== undefined) removeLocalAddress(localAddress);
-    clearInterval(alive);
+    clearInterval(keepAlive);
   }
 }
 
 /** Returns the hint with a link to the web page; empty if the page is disabled. */
-const uiHint = ({ passed, paths }: Wish, server: string): string =>
+const uiHint = ({ passed, paths }: UpRequest, server: string): string =>
   passed.includes("--ui=false")
     ? ""
-    : `See what happens in it with a browser; this link works once, within ten minutes (orch ui prints another):\n\n  ${makeUiLink(paths, server, { now: Date.now() })}\n\n`;
+    : `Open this one-time link in a browser to see the cluster; it is valid for ten minutes (orch ui prints another):\n\n  ${makeUiLink(paths, server, { now: Date.now() })}\n\n`;
 
 async function startOwnRuntime(
   { settings, paths }: ClusterPlan,
   cluster: Cluster,
 ): Promise<Supervised | undefined> {
   if (settings.runtimeEndpoint !== paths.runtime.endpoint) return undefined;
-  await endLeftover(paths.runtime);
+  await stopLeftover(paths.runtime);
   return cluster.start(ownRuntimePlan(paths.runtime, join(paths.logs, "runtime.log")));
 }
 
 const serverFor = (host: string, port: number): string => `https://${hostAndPort(host, port)}`;
 
 /** Adds the local address for pods; returns undefined if there are no pods to serve. */
-function giveLocalAddress({ settings, paths, programs }: Wish, view: StatusView): string | undefined {
+function assignLocalAddress({ settings, paths, programs }: UpRequest, view: StatusView): string | undefined {
   const ownRuntime = settings.runtimeEndpoint === paths.runtime.endpoint;
   const canRun =
     ownRuntime || preflight(thisMachine, settings.runtimeEndpoint, programs.pathOf("nodeagent")).possible;
@@ -255,7 +258,7 @@ function giveLocalAddress({ settings, paths, programs }: Wish, view: StatusView)
   const address = localAddressOf(paths.runtime.id);
   const problem = addLocalAddress(address);
   if (problem === undefined) return address;
-  view.say(`  network      pods have no names and services: ${address} could not be added: ${problem}`);
+  view.print(`  network      pods have no DNS and services: ${address} could not be added: ${problem}`);
   return undefined;
 }
 
@@ -291,21 +294,21 @@ async function startAgent(
 ): Promise<Supervised | undefined> {
   const { dialect, settings, paths, programs } = plan;
   const check = preflight(thisMachine, settings.runtimeEndpoint, programs.pathOf("nodeagent"));
-  if (!settings.agent) view.say("  node agent   left out, as asked");
-  else if (!check.possible) view.say(`  node agent   left out: ${check.why} (${check.remedy})`);
+  if (!settings.agent) view.print("  node agent   not started, as requested");
+  else if (!check.possible) view.print(`  node agent   not started: ${check.reason} (${check.remedy})`);
   else {
     const foreign = await foreignPods(settings.runtimeEndpoint, paths.agentRoot);
     if (foreign > 0) {
-      view.say(
-        `  node agent   left out: ${foreign} pods of another agent run on ${settings.runtimeEndpoint} (orch up --install-runtime runs a runtime of this cluster's own)`,
+      view.print(
+        `  node agent   not started: ${foreign} pods of another agent run on ${settings.runtimeEndpoint} (orch up --install-runtime runs a separate runtime for this cluster)`,
       );
       return undefined;
     }
     await dropNodeBinding(paths.adminConfig, dialect, nodeName);
-    const fit = await runsPods(settings.runtimeEndpoint);
-    if (!fit)
-      view.say(
-        `  node agent   ${settings.runtimeEndpoint} runs no pods yet: it does not answer, or has no pod network (orch up --install-runtime brings one)`,
+    const isUsable = await runsPods(settings.runtimeEndpoint);
+    if (!isUsable)
+      view.print(
+        `  node agent   ${settings.runtimeEndpoint} cannot run pods yet: it does not respond, or has no pod network (orch up --install-runtime installs one)`,
       );
     const { makeCgroupRoot } = await import("#nodeagent");
     await makeCgroupRoot(paths.cgroupRoot);
