@@ -49,7 +49,7 @@ test("a claim binds the smallest volume that fits, and a released volume is not 
 
 const csi = { driver: "ext.example", volumeHandle: "h" };
 const noDeleter = (why: string) => `error getting deleter volume plugin for volume "v": ${why}`;
-const reclaimed: [name: string, source: object, policy: string, provisioner: string, status: string][] = [
+const reclaimed: [name: string, source: object, policy: string, provisioner: string, expected: string][] = [
   ["is deleted by its provisioner", { csi }, "Delete", "ext.example", "Released"],
   ["has no deleter", { csi }, "Delete", "", `Failed ${noDeleter("no deletable volume plugin matched")}`],
   [
@@ -74,8 +74,8 @@ const reclaimed: [name: string, source: object, policy: string, provisioner: str
     "Failed No recycler plugin found for the volume!",
   ],
 ];
-for (const [name, source, policy, provisioner, status] of reclaimed)
-  test(`a released volume that ${name} becomes ${status.split(" ")[0]}`, () =>
+for (const [name, source, policy, provisioner, expected] of reclaimed)
+  test(`a released volume that ${name} becomes ${expected.split(" ")[0]}`, () =>
     withController(volumeBinderController, async ({ client }) => {
       const volumes = client.of(kinds.persistentVolumes);
       const { hostPath: _, ...spec } = volume("v", "1Gi").spec;
@@ -87,7 +87,9 @@ for (const [name, source, policy, provisioner, status] of reclaimed)
       });
       const { status } = await until(async () => {
         const found = await volumes.get("v");
-        return status.startsWith(`${found.status.phase} `) || found.status.phase === status ? found : undefined;
+        return expected.startsWith(`${found.status.phase} `) || found.status.phase === expected
+          ? found
+          : undefined;
       });
-      assert.equal([status.phase, ...(status.message ? [status.message] : [])].join(" "), status);
+      assert.equal([status.phase, ...(status.message ? [status.message] : [])].join(" "), expected);
     }));
