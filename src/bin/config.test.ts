@@ -125,7 +125,7 @@ const cases: [name: string, argv: string[], code: number, out: RegExp, err: RegE
     "a dialect of two words",
     ["--dialect", "kubernetes", "explain", "orchconfig"],
     0,
-    /spelled --kubeconfig/,
+    /spelled\s+--kubeconfig/,
     /^$/,
   ],
   ["a wrong dialect", ["explain", "v", "--dialect=klingon"], 1, /^$/, /--dialect=klingon: must be/],
