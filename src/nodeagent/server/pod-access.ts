@@ -164,8 +164,8 @@ const notFound = (container: string): string => `container not found (${JSON.str
 const isOn = (query: Query, name: string): boolean => query.get(name) === "1";
 
 /**
- * Returns the requested streams; undefined if there are none. With a terminal there is no separate stderr
- * stream.
+ * Returns the requested streams; undefined if no stream is requested. With a terminal there is no separate
+ * stderr stream.
  */
 function streamsOf(query: Query): Streams | undefined {
   const [stdin, stdout, tty] = [isOn(query, "input"), isOn(query, "output"), isOn(query, "tty")];
