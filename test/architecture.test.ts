@@ -1,4 +1,5 @@
-// The architecture is a test: rooms in order, one door each, names in one place, files of a readable size.
+// Architecture rules as tests: the order of rooms, one entry point per room, product names in one place, and
+// a maximum file size.
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// How CI deals test files out to processes, and how it holds a replay against its floors.
+// How CI distributes test files over shards, and how it compares replay counts with their floors.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

@@ -1,6 +1,6 @@
-// Every vector of the reference whose kind is declared: JSON, YAML and protobuf must agree, and each must
-// come back as it was, protobuf to the byte. The vectors are no part of the repo; small ones of our own stand
-// beside the codecs.
+// Every test vector of the reference whose kind is declared: JSON, YAML and protobuf must agree, and each
+// must round-trip unchanged, protobuf byte for byte. The vectors are not part of the repository; small
+// vectors of our own are next to the codecs.
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
@@ -28,7 +28,7 @@ for (const message of declaredMessages) {
       `${groupName(dialect, message.kind) || "core"}.${message.kind.version}.${message.kind.kind}`,
       message,
     );
-  // sent bare, without a kind of its own
+  // sent without an envelope
   else if (message === WatchEvent) declared.set("core.v1.WatchEvent", message);
 }
 

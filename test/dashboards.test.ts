@@ -1,4 +1,4 @@
-// The dashboard and the alert rules ask only for metrics that the server declares, with labels that they have.
+// The dashboard and the alert rules query only metrics that the server declares, with their declared labels.
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { test } from "node:test";
@@ -12,7 +12,7 @@ const sources = globSync("src/**/*.ts")
 const fromFlowControl =
   sources.includes('"apiserver_flowcontrol_"') || sources.includes("`apiserver_flowcontrol_");
 
-/** Names of metrics that an expression mentions, without the suffixes of histograms. */
+/** Returns the metric names in an expression, without the suffixes of histograms. */
 const metricsIn = (expression: string): string[] =>
   [...expression.matchAll(/\b([a-z]+(?:_[a-z0-9]+)+)(?=\s*[{[]|\s*==|\s*\))/g)]
     .map((found) => found[1]!.replace(/_(bucket|sum|count)$/, ""))
@@ -20,7 +20,7 @@ const metricsIn = (expression: string): string[] =>
 
 const isDeclared = (name: string): boolean =>
   sources.includes(name) ||
-  // A total that really ends in _count, or a name made from a prefix.
+  // A metric whose own name ends in _count, or a name composed with a prefix.
   sources.includes(`${name}_count`) ||
   (fromFlowControl && sources.includes(name.replace("apiserver_flowcontrol_", "")));
 

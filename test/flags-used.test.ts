@@ -1,4 +1,4 @@
-// A setting is effective or refused. Whatever is not refused must be read somewhere outside its declaration.
+// Every setting is either effective or refused: one that is not refused must be read outside its declaration.
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { dialects } from "#dialect";
 import { nodeagentOptions } from "#nodeagent";
 import type { AnyOption } from "#options";
 
-/** Settings that work without anybody reading them by name, and why. */
+/** Settings that take effect without being read by name, with the reason. */
 const otherwise: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   apiserver: {
     admissionControl: "the plug-ins to enable and to disable follow from it",

@@ -1,4 +1,4 @@
-// docs/flags.md names a test for every flag of orch-apiserver; here it is checked that the test is there, and
+// docs/flags.md names a test for every flag of orch-apiserver; this test verifies that the test exists and
 // that its file names the flag.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
@@ -19,7 +19,7 @@ const rows = readFileSync(join(root, "docs", "flags.md"), "utf8")
     return cells ? [{ flag: cells[1]!, shownBy: cells[2]! }] : [];
   });
 
-/** What is wrong with one row: nothing where tests exist whose file names the flag or its setting. */
+/** Returns the problems of one row: none if the tests exist and their file names the flag or its setting. */
 function problems({ flag, shownBy }: (typeof rows)[number]): string[] {
   const option = options.find((each) => each.flag === flag);
   const named = new RegExp(`--${flag}(?![\\w-])|\\b${option?.name ?? flag}\\b`);
@@ -44,7 +44,7 @@ test("every test that the list of flags names exists and names the flag", () =>
 
 test("a row without its test would be noticed", () => {
   const cell = (words: string): string => `\`test/flags.test.ts\`: \`${words}\``;
-  // This file names --event-ttl and no other flag.
+  // This file names only --event-ttl.
   assert.equal(problems({ flag: "event-ttl", shownBy: cell("a row without its test") }).length, 0);
   assert.equal(problems({ flag: "event-ttl", shownBy: cell(["no", "such"].join(" ")) }).length, 1);
   assert.equal(problems({ flag: "bind-address", shownBy: cell("a row without") }).length, 1);

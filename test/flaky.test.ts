@@ -1,4 +1,4 @@
-// A test that passes only when it runs again is flaky, and CI bounds how many there are.
+// A test that fails and passes on a second run is flaky; CI limits the number of flaky tests.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -7,7 +7,7 @@ interface Result {
   readonly name: string;
   readonly file: string;
   readonly flaky?: boolean;
-  /** Why it failed. */
+  /** Why the test failed. */
   readonly error?: string;
 }
 interface Flaky {

@@ -1,4 +1,4 @@
-// Help text and reference page of the node agent, as people read them.
+// Help text and reference page of the node agent.
 import { test } from "node:test";
 import { dialects } from "#dialect";
 import { golden } from "#kit";

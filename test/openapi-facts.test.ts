@@ -1,4 +1,4 @@
-// The published schemas of all declarations are those of the reference, descriptions aside.
+// The published schemas of all declarations equal those of the reference, except for descriptions.
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
@@ -36,7 +36,7 @@ test("published schemas are those of the reference", (t) => {
     patch: true,
   });
 
-  // That Status is a kind of a further group is said by the server's documents, not by its declaration.
+  // That Status is also a kind of another group is declared by the server's documents, not by its schema.
   const status = known[schemaName(api.Status, dialect)] as Record<string, unknown>;
   status[kindsKey] = (status[kindsKey] as unknown[]).slice(0, 1);
 

@@ -1,4 +1,4 @@
-// Random objects of real kinds come back from every encoding as they went in.
+// Random objects of real kinds round-trip through every encoding unchanged.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -36,7 +36,7 @@ for (const message of [
         assert.equal(canonical(message, object), object);
         assert.deepEqual(decodeYaml(message, encodeYaml(message, object)).value, object);
 
-        // Binary has one form for an empty list and for none, and for what is zero behind a raw object.
+        // Protobuf has one form for an empty and an absent list, and for zero values behind a raw object.
         const codec = protobufCodec(message);
         const bytes = codec.encode(object);
         const decoded = codec.decode(bytes, object as unknown as { kind: string; apiVersion: string });

@@ -1,5 +1,5 @@
-// docs/SCOPE.md lists the settings that are known and refused. The lists are made from the declarations of
-// the settings.
+// docs/SCOPE.md lists the settings that are known and refused. The lists are generated from the declarations
+// of the settings.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// Help texts and reference pages of the programs, as people read them.
+// Help texts and reference pages of the programs.
 import { test } from "node:test";
 import { apiserverOptions } from "#apiserver";
 import { dialects } from "#dialect";

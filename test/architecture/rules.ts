@@ -1,20 +1,20 @@
-// The architecture as rules over source text. Each rule carries a source that breaks it, so that a rule which
-// has stopped working is noticed.
+// The architecture as rules over source text. Each rule carries a source that violates it, so that a rule
+// that has stopped working is detected.
 
 export interface Source {
-  /** The path from the package's root, such as `src/store/store.ts`. */
+  /** Path relative to the package's root, such as `src/store/store.ts`. */
   readonly file: string;
   readonly text: string;
 }
 
 export interface Rule {
   readonly name: string;
-  /** What is wrong with one file; empty when nothing is. */
+  /** Returns the violations in one file. */
   readonly breaches: (source: Source) => readonly string[];
   readonly example: Source;
 }
 
-/** The rooms in order: a room imports only rooms listed before it. */
+/** The rooms in order: a room imports only from rooms listed before it. */
 export const rooms = [
   "base",
   "dialect",
@@ -71,12 +71,12 @@ export const roomOf = (file: string): string | undefined => /^src\/(\w+)\//.exec
 const isTest = (file: string): boolean =>
   /\.(test|contract|fixture)\.ts$|^test\/|\/(testdata|fixtures|golden)\//.test(file);
 const importsKnown = new Map<string, readonly string[]>();
-/** Several rules ask for those of the same file. */
+/** Cached, because several rules need the imports of the same file. */
 const importsOf = (text: string): readonly string[] =>
   importsKnown.getOrInsertComputed(text, () =>
     [...text.matchAll(/(?:\bfrom|^\s*import|\bimport\()\s*"([^"\n]+)"/gm)].map((found) => found[1]!),
   );
-/** Few files have such a line at all. */
+/** The multiline test skips the many files that have no such line. */
 const linesWith = ({ file, text }: Source, pattern: RegExp): string[] =>
   new RegExp(pattern, `${pattern.flags}m`).test(text)
     ? text
@@ -86,7 +86,9 @@ const linesWith = ({ file, text }: Source, pattern: RegExp): string[] =>
         )
     : [];
 
-/** The text with comments blanked, so that lines keep their numbers. Strings that hold `//` stay whole. */
+/**
+ * Returns the text with comments blanked, which preserves line numbers. Strings that contain `//` are kept.
+ */
 const withoutComments = (text: string): string =>
   text.replaceAll(
     /("(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`|'(?:[^'\\\n]|\\.)*')|\/\*[\s\S]*?\*\/|(?<![:\\])\/\/.*$/gm,
@@ -95,10 +97,10 @@ const withoutComments = (text: string): string =>
 
 const productName = /orch\.io|k8s\.io|kubernetes|kubelet|kubectl|\bkube-/i;
 
-/** The page is bundled, so what it is made of is needed for building only. */
+/** The page is bundled, so the packages it consists of are needed for the build only. */
 const bundledIntoThePage = ["preact", "uplot"];
 
-/** Makes the rules; `dependencies` are the packages that shipped code may import. */
+/** Returns the rules; `dependencies` are the packages that shipped code may import. */
 export function rulesFor(dependencies: readonly string[]): readonly Rule[] {
   return [
     {

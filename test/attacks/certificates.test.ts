@@ -1,5 +1,5 @@
-// Certificates that claim more than their authority vouches for, and headers that only a front proxy may send, over
-// real connections of the loopback interface.
+// Certificates that claim more than their authority may grant, and headers reserved for a front proxy, over
+// real loopback connections.
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -48,7 +48,7 @@ await server.inject({
 });
 
 interface Presented {
-  /** Its own certificate first. */
+  /** The client's certificate first. */
   readonly chain: readonly CertificatePair[];
   readonly headers?: Readonly<Record<string, string>>;
 }

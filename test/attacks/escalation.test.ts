@@ -1,4 +1,4 @@
-// Ways to more power than one was given: roles, bindings, certificates, nodes' credentials, pods.
+// Privilege escalation through roles, bindings, certificates, node credentials and pods.
 import { generateKeyPairSync } from "node:crypto";
 import { createCertificateRequest } from "#authn";
 import { type Attack, attacks, group, target } from "./target.fixture.ts";

@@ -1,5 +1,5 @@
-// Secrets are looked for where they must not be: the log at its highest verbosity, metrics, traces, errors, audit events
-// at Metadata, debug dumps, profiles of the heap, files of the store and their backup.
+// Searches for secrets where they must not occur: the log at its highest verbosity, metrics, traces, errors,
+// audit events at Metadata, debug dumps, heap profiles, store files and their backup.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -22,7 +22,7 @@ const file = (name: string, content: object | string): string => {
   return path;
 };
 
-// Each secret occurs nowhere but in what is sent, so that whatever is found was kept or told.
+// Each secret occurs only in what the requests send, so that any match was stored or disclosed by the server.
 const hidden = {
   "the value of a secret": "vault-4711-one",
   "a value sent as text": "vault-4711-two",
@@ -103,7 +103,7 @@ const secretNamed = (name: string, value: string, more: object = {}): object => 
   ...more,
 });
 
-/** Requests that carry or touch secrets; the answers of those that fail are kept. */
+/** Sends requests that carry or touch secrets; the responses of those that fail are recorded. */
 async function handleSecrets(): Promise<void> {
   const fails = async (...request: Parameters<typeof send>): Promise<void> => {
     const { status, bytes } = await send(...request);

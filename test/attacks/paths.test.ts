@@ -1,4 +1,4 @@
-// Paths and methods: spellings that might reach what a rule forbids, and verbs that might be taken for others.
+// Paths and methods: spellings that might bypass a rule, and verbs that might be mistaken for others.
 import { attacks, target } from "./target.fixture.ts";
 
 const at = await target();

@@ -1,4 +1,4 @@
-// Proxies to addresses that are the server's own: a listener on loopback counts who comes.
+// Proxy requests to the server's own addresses: a loopback listener counts the connections.
 import assert from "node:assert/strict";
 import { type AddressInfo, createServer } from "node:net";
 import { after } from "node:test";

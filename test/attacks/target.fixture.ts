@@ -1,5 +1,5 @@
-// The server that is attacked: in process, with RBAC, a few users of little power and a few secrets. An attack
-// is a request that must be refused, must change nothing and must tell nothing.
+// The server under attack: in process, with RBAC, a few users with few permissions and a few secrets. An
+// attack is a request that must be refused, must not change any state and must not disclose anything.
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -12,14 +12,14 @@ import { startServer } from "#apiserver";
 export const secretValue = "tell-nobody-4711";
 export const group = (name: string): string => `${name}.orch.io`;
 const encoded = Buffer.from(secretValue).toString("base64");
-/** What must never be seen: in answers, logs, metrics and audit events. */
+/** Values that must never appear in responses, logs, metrics and audit events. */
 const neverShown = [secretValue, encoded, "admin-token-9f"];
 
 export const users = {
   admin: "admin-token-9f",
-  /** May read configmaps in one namespace, and list and watch everything that is no secret. */
+  /** May read configmaps in one namespace, and list and watch every resource except secrets. */
   reader: "reader-token",
-  /** May write roles and bindings, but holds nothing to give away. */
+  /** May write roles and bindings, but has no permissions to grant. */
   clerk: "clerk-token",
   /** May create pods in one namespace. */
   worker: "worker-token",
@@ -49,7 +49,7 @@ export interface Answer {
   readonly text: string;
 }
 
-/** One attack: a request, and who sends it where that is not said elsewhere. */
+/** One attack: a request and, unless given elsewhere, its sender. */
 export interface Attack extends Asking {
   readonly method: string;
   readonly path: string;
@@ -57,13 +57,13 @@ export interface Attack extends Asking {
 
 export interface Target {
   readonly start: number;
-  /** As the administrator. */
+  /** Sends a request as the administrator. */
   ask(method: string, path: string, asking?: Asking): Promise<Answer>;
-  /** The same, and insists on the status. */
+  /** Sends a request as the administrator and asserts the status. */
   must(status: number, method: string, path: string, asking?: Asking): Promise<Answer>;
-  /** Sends the request as somebody, without any trust. */
+  /** Sends the request as an attacker and checks nothing. */
   attack(as: Attacker, method: string, path: string, asking?: Asking): Promise<Answer>;
-  /** Refused, nothing changed, nothing told. */
+  /** Asserts that the request is refused, changes no state and discloses nothing. */
   refuses(as: Attacker, method: string, path: string, asking?: Asking): Promise<void>;
   revision(): Promise<string>;
 }
@@ -231,10 +231,10 @@ async function seed(must: Target["must"]): Promise<void> {
   });
 }
 
-/** kube-apiserver refuses it as an error of its own. */
+/** kube-apiserver, too, refuses it with an internal error. */
 const impersonatesNobody = /^Internal Server Error: .* without impersonating a user\s*$/;
 
-/** One test per case, so that each attack has a name. */
+/** Runs one test per case, so that each attack has a name. */
 export function attacks<T>(
   cases: readonly (readonly [name: string, given: T])[],
   run: (given: T) => Promise<void>,

@@ -1,4 +1,4 @@
-// Forged and confused credentials: tokens, schemes, headers that only a front proxy may send, impersonation.
+// Forged and confused credentials: tokens, schemes, headers reserved for a front proxy, impersonation.
 import { createHmac, generateKeyPairSync, sign } from "node:crypto";
 import { attacks, issuer, keys, target, users } from "./target.fixture.ts";
 

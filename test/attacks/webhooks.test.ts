@@ -1,5 +1,5 @@
-// Webhooks whose answers lie: those of admission, of token review, of access review. Each is scripted by its case on a
-// listener of the loopback interface; a lie is refused, and nothing is stored.
+// Malicious responses of webhooks for admission, token review and access review. Each case scripts a loopback
+// listener; a false response is refused, and nothing is stored.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -23,7 +23,7 @@ interface Lie {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: unknown;
 }
-/** What the webhooks say at the moment. */
+/** The responses of the webhooks, which each case overrides. */
 const honest = {
   admit: ({ apiVersion, kind, request }: Review): Lie => ({
     body: { apiVersion, kind, response: { uid: request!.uid, allowed: true } },
@@ -37,7 +37,7 @@ const honest = {
 };
 const script = {
   ...honest,
-  /** Where webhooks send others on to: what they say with the redirect does not count, and this is no review. */
+  /** The target of redirects: the body of the redirect must not count, and this body is not a review. */
   elsewhere: (): Lie => ({ body: "<html>allowed</html>" }),
 };
 
@@ -56,7 +56,7 @@ async function answer(asked: IncomingMessage, reply: ServerResponse): Promise<vo
 const hook = createServer({ cert: serving.certificate, key: serving.key }, (asked, reply) => {
   answer(asked, reply).catch(() => reply.destroy());
 });
-/** Another server of the same authority, to which the first one may send others on. */
+/** Another server of the same authority, to which the first one may redirect. */
 let askedElsewhere = 0;
 const other = createServer({ cert: serving.certificate, key: serving.key }, (_asked, reply) => {
   askedElsewhere++;

@@ -1,4 +1,4 @@
-// The build in a copy of the package with one small program: made when needed, and only then.
+// The build in a copy of the package with one small program: it builds only when needed.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import {

@@ -1,4 +1,5 @@
-// Owners of fields through a conversion webhook: who owns a field in one version loses it to a change in another.
+// Field ownership across a conversion webhook: the owner of a field in one version loses it to a change in
+// another one.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -14,7 +15,7 @@ interface Thing extends Json {
   spec: { size?: string; amount?: string };
 }
 
-/** What is `size` in v1 is `amount` in v2. */
+/** Converts an object: `size` in v1 is `amount` in v2. */
 function converted({ spec, ...rest }: Thing, apiVersion: string): Thing {
   const value = spec.size ?? spec.amount;
   if (value === undefined) return { ...rest, apiVersion, spec: {} };

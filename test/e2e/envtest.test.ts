@@ -1,5 +1,5 @@
-// A suite that starts a control plane from the folder of `orch envtest`, as harnesses do: definitions, webhooks, and
-// watches of custom resources with the public JavaScript client.
+// A suite that starts a control plane from the folder of `orch envtest`, as test harnesses do: definitions,
+// webhooks, and watches of custom resources with the public JavaScript client.
 import assert from "node:assert/strict";
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -154,7 +154,7 @@ test(
     });
     const create = async (name: string): Promise<unknown> =>
       ((await api.createNamespacedCustomObject({ ...widgets, body: body(name) })) as { spec: unknown }).spec;
-    // A webhook is called soon after it was configured, not at once.
+    // A new webhook configuration takes effect shortly after the write, not immediately.
     const spec = await until("the webhook", async () => {
       const made = (await create("a")) as { seen?: boolean };
       if (made.seen) return made;
@@ -169,7 +169,7 @@ test(
   },
 );
 
-/** A webhook that sets `spec.seen`. */
+/** Starts a webhook that sets `spec.seen`. */
 async function patchingWebhook(): Promise<{ readonly url: string } & AsyncDisposable> {
   const hook = createServer(server, (request, response) => {
     const chunks: Buffer[] = [];

@@ -1,5 +1,5 @@
-// People who log in at a real identity provider use their tokens here: while it is there, after it has replaced its
-// keys, while it is away, and when it comes back.
+// Users log in at a real identity provider and send its tokens to the server: while the provider is up, after
+// it has replaced its keys, while it is down, and after it has come back.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

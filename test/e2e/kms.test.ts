@@ -1,5 +1,5 @@
-// The key service dies and hangs while others read and write: writes that need it fail soon and clearly, reads go
-// on, and all is well again when it is.
+// The key service dies and hangs under load: writes that need it fail soon and clearly, reads continue, and
+// everything recovers with the service.
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -34,7 +34,7 @@ async function killService(): Promise<void> {
   await gone;
 }
 
-/** Lets it hang; what it was about to do is done when this resolves. */
+/** Stops the process with SIGSTOP; resolves once the kernel has stopped it. */
 async function stopService(): Promise<void> {
   service!.kill("SIGSTOP");
   const state = (): string => readFileSync(`/proc/${service!.pid!}/stat`, "utf8").split(") ")[1]![0]!;
@@ -89,7 +89,7 @@ test("a key service that is killed or hangs under load stops writes that need it
   };
   const works = async (): Promise<boolean> => (await write()).status === 201;
 
-  // Load that does not care how its writes end; what they leave behind is checked at the end.
+  // A load that tolerates failing writes; what was written is checked at the end.
   const wrong: string[] = [];
   let stopping = false;
   const load = Array.from({ length: 4 }, async () => {
@@ -115,10 +115,10 @@ test("a key service that is killed or hangs under load stops writes that need it
           /^Internal error occurred: rpc error: code = (Unavailable|DeadlineExceeded) desc = /,
         );
       }
-      // From the cache, and from the store: the data keys are known.
+      // From the cache, and from the store: the data keys are cached.
       for (const path of [`${secrets}/s-1?resourceVersion=0`, `${secrets}/s-1`, `${maps}/m`, secrets])
         assert.equal((await ask("GET", path)).status, 200, path);
-      // Version 2 has a data key of its own, which stays good for a while.
+      // Version 2 has a local data key, which remains valid for a while.
       assert.equal(
         (await ask("PUT", `${maps}/m`, { metadata: { name: "m" }, data: { a: "c" } })).status,
         200,

@@ -1,6 +1,6 @@
-// kubectl's commands beyond the everyday ones. They make objects of groups whose names they have built in:
-// one dialect only. ORCH_TEST_KUBECTL names another release's kubectl to try; what a release does not have
-// yet is not asked of it.
+// kubectl's less common commands. They create objects of API groups whose names are built into kubectl: one
+// dialect only. ORCH_TEST_KUBECTL selects a kubectl of another release; features that a release lacks are not
+// tested.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -463,7 +463,7 @@ describe("kubectl's commands", needs(kubectlProgram, "openssl"), () => {
   test("debug adds a container to a pod, and copies one", async () => {
     const { good, value } = await home();
     await good("create -f -", pod("web"));
-    // Older releases ask for an interface that is no more.
+    // Older releases use an API that no longer exists.
     if (minor >= 25) {
       await good("debug web --image=example.com/tools:1 --container=tools --attach=false -- sleep 9");
       assert.equal(
@@ -494,7 +494,7 @@ describe("kubectl's commands", needs(kubectlProgram, "openssl"), () => {
 interface Home {
   readonly namespace: string;
   run(args: string, input?: string, env?: Readonly<Record<string, string>>): Promise<KubectlResult>;
-  /** Runs it and insists on success; gives what it printed. */
+  /** Runs kubectl, asserts success and returns its output. */
   good(args: string, input?: string, env?: Readonly<Record<string, string>>): Promise<string>;
   value(object: string, path: string): Promise<string>;
 }

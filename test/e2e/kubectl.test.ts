@@ -1,5 +1,5 @@
-// kubectl against the server, in both dialects: what people do all day. ORCH_TEST_KUBECTL names another
-// release's to try.
+// kubectl's everyday commands against the server, in both dialects. ORCH_TEST_KUBECTL selects a kubectl of
+// another release.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ for (const dialect of ["orch", "kubernetes"] as const) {
     );
     after(() => server[Symbol.asyncDispose]());
 
-    /** Runs kubectl in a new namespace of this test's own. */
+    /** Returns functions that run kubectl in a new namespace, one per test. */
     const home = async (): Promise<{ namespace: string; run: Run; good: Good }> => {
       const namespace = `test-${++namespaces}`;
       const run: Run = (args, input = "", env = {}) =>
@@ -38,11 +38,14 @@ for (const dialect of ["orch", "kubernetes"] as const) {
         return result.stdout;
       };
       await good(["create", "namespace", namespace]);
-      // No controllers run here: pods need the account that they would make.
+      // No controllers run here: pods need the service account that a controller would create.
       await good(["create", "serviceaccount", "default"]);
       return { namespace, run, good };
     };
-    /** Until somebody follows the resource: whoever waits for a change must be there before it. */
+    /**
+     * Waits until the resource has a watcher: a client that waits for a change must be watching before the
+     * change.
+     */
     const followed = async (resource: string): Promise<void> => {
       const open = new RegExp(
         `apiserver_longrunning_requests\\{verb="WATCH",.*resource="${resource}",.*\\} [1-9]`,
@@ -246,7 +249,7 @@ for (const dialect of ["orch", "kubernetes"] as const) {
         ["label", "labeled", "{.metadata.labels}"],
         ["annotate", "annotated", "{.metadata.annotations}"],
       ] as const) {
-        // One release says "annotate" here, without the end.
+        // One release prints "annotate" instead of "annotated" here.
         assert.ok(
           [`configmap/c ${done}\n`, `configmap/c ${verb}\n`].includes(
             await good([verb, "cm", "c", "a=1", "b=2"]),
@@ -377,7 +380,7 @@ for (const dialect of ["orch", "kubernetes"] as const) {
       await good(["create", "-f", "-"], labelledPod("web"));
       assert.match(
         (await run(["wait", "pod/web", "--for=condition=Ready", "--timeout=1s"])).stderr,
-        // Who stands still before the first answer is told by the request.
+        // A timeout before the first response is reported as an error of the request.
         /timed out waiting|context deadline exceeded/,
       );
       const waiting = run(["wait", "pod/web", "--for=condition=Ready", "--timeout=100s"]);
@@ -445,7 +448,7 @@ for (const dialect of ["orch", "kubernetes"] as const) {
 
     test("explain tells of kinds and fields", async () => {
       const { good, run } = await home();
-      // Newer releases read either description, older ones only one.
+      // Newer releases support both schema formats, older ones only one.
       const ways = (await run(["explain", "--help"])).stdout.includes("plaintext-openapiv2")
         ? [[], ["--output=plaintext-openapiv2"]]
         : [[]];

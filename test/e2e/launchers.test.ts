@@ -1,5 +1,5 @@
-// The launchers in a copy of the package with a small program in place of ours: found from anywhere, one
-// process, honest exits.
+// The launchers in a copy of the package with a small program in place of ours: they can be started from
+// anywhere, use one process, and pass on exit codes.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -105,7 +105,7 @@ test("without any Node a launcher says what is missing", () => {
   assert.match(stderr, /needs Node\.js/);
 });
 
-// Small systems lack a library that the pinned Node needs: here it is hidden in the mounts of one command.
+// Minimal systems lack a library that the pinned Node needs: the test hides it in a mount namespace.
 test(
   "without the library that the pinned Node needs a launcher runs on another Node, or says what to install",
   needs("root", "unshare", "mount"),
@@ -128,7 +128,7 @@ test(
   },
 );
 
-// The PATH without the folder in which npm puts the pinned Node.
+// Returns the environment with a PATH without the folder where npm puts the pinned Node.
 function systemEnvironment(): NodeJS.ProcessEnv {
   const PATH = (process.env["PATH"] ?? "")
     .split(":")

@@ -1,4 +1,4 @@
-// The agent's server on a real runtime, asked directly and through the API server with kubectl.
+// The agent's server on a real runtime, called directly and through the API server with kubectl.
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { request as plainRequest } from "node:http";
@@ -46,7 +46,7 @@ describe("the agent's server", needsCluster(), () => {
       "talker",
       "echo err-line >&2; until [ -e /tmp/go ]; do sleep 0.1; done; for i in 1 2 3 4 5 6; do echo line-$i; done; trap 'exit 0' TERM; while :; do sleep 0.1; done",
     );
-    // What it says on one stream and then on the other is not written down in this order by itself.
+    // The order of output on different streams is not guaranteed, so the test waits for the first line.
     await until("it has complained", async () =>
       (await ask("/containerLogs/served/talker/main")).body.includes("err-line"),
     );

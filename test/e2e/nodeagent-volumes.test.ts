@@ -1,5 +1,5 @@
-// Volumes of pods on a real runtime: what containers see, what changes under them, and what is left when they
-// are gone.
+// Volumes of pods on a real runtime: their content in containers, updates while the pod runs, and the cleanup
+// after its end.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -60,7 +60,7 @@ describe("volumes of pods", needed, () => {
     const { stdout } = await cluster.kubectl(["logs", "-n", namespace, name, "-c", container]);
     return stdout;
   }
-  /** The runtime writes the last words of a container a little after it tells of its end. */
+  /** The runtime writes the last output of a container shortly after it reports its exit. */
   async function logged(name: string, expected: string): Promise<void> {
     await until(
       async () => `${name} says ${JSON.stringify(expected)}; it says ${JSON.stringify(await logOf(name))}`,
@@ -73,7 +73,7 @@ describe("volumes of pods", needed, () => {
       return (pod?.status?.phase === "Succeeded" || pod?.status?.phase === "Failed") && pod;
     });
   }
-  /** Runs a script to its end with one volume at /v; gives what it printed. */
+  /** Runs a script to its end with one volume at /v and returns its output. */
   async function printed(script: string, volume: object, spec: object = {}): Promise<string> {
     const name = await create({
       volumes: [{ name: "v0", ...volume }],
@@ -321,7 +321,7 @@ describe("volumes of pods", needed, () => {
     await cluster.client.of(kinds.pods).delete(bad, { namespace });
   });
 
-  /** A claim on a local path, bound as a controller would. */
+  /** Creates a claim on a local path, bound as a controller would bind it. */
   async function claimOn(path: string, name: string, volumeMode: "Filesystem" | "Block"): Promise<void> {
     const claims = `/api/v1/namespaces/${namespace}/persistentvolumeclaims`;
     const size = { storage: "1Mi" };

@@ -1,11 +1,11 @@
-// Addresses and ports that servers share: with the one before them, and with each other.
+// Addresses and ports that servers share: with their predecessor, and with each other.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:tls";
 import { test } from "node:test";
 import { startServer } from "#apiserver";
 
-/** Opens a connection and asks for something, so that the server is the one who closes it in the end. */
+/** Opens a connection and sends a request, so that it is the server that closes the connection. */
 async function visit(port: number): Promise<string> {
   const socket = connect({ host: "127.0.0.1", port, rejectUnauthorized: false, ALPNProtocols: ["http/1.1"] });
   socket.on("error", () => undefined);

@@ -1,4 +1,4 @@
-// The counting behind `npm test`, on small test files of its own.
+// The reporter behind `npm test`, on small generated test files.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -159,7 +159,7 @@ test("hooks that run for each test run for all of them", (t) => {
   assert.deepEqual(results, ["passed g › a › inner", "passed g › a", "passed g › b", "passed c"]);
 });
 
-/** Writes a file of tests that goes when the test ends. */
+/** Writes a test file that is removed when the test ends. */
 function testFile(t: TestContext, source: string): string {
   const folder = mkdtempSync(join(tmpdir(), "orch-reporter-"));
   t.after(() => rmSync(folder, { recursive: true }));
@@ -178,16 +178,16 @@ ${source}
   return file;
 }
 
-/** The environment of a process that is no part of this run of tests. */
+/** Returns the environment of a process outside of this test run. */
 function withoutContext(): NodeJS.ProcessEnv {
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   return env;
 }
 
-/** Runs one file of tests under the reporter; its exit code and what it noted. */
+/** Runs one test file under the reporter; returns its exit code and the recorded results. */
 function runTests(t: TestContext, source: string, runner: string, settings: NodeJS.ProcessEnv = {}) {
   const folder = dirname(testFile(t, source));
-  // The results of this suite are noted in another file, which these must not reach.
+  // The results of this suite are recorded in another file, which these runs must not write to.
   const notes = join(folder, "notes");
   writeFileSync(notes, "");
   const env = { ...withoutContext(), ...settings, ORCH_TEST_RESULTS: notes };

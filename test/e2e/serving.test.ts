@@ -1,4 +1,4 @@
-// The secure port on real sockets: certificates, limits, headers, compression, and the end.
+// The secure port on real sockets: certificates, limits, headers, compression, and shutdown.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
@@ -98,7 +98,7 @@ function ask(
   });
 }
 
-/** A request that does not come to its end. */
+/** Sends a request with an incomplete body. */
 function halfSent({ port }: { readonly port: number }, token: string): ClientRequest {
   const headers = {
     authorization: `Bearer ${token}`,
@@ -202,8 +202,7 @@ test("TLS below the oldest version is refused, and the chosen cipher suite is us
   const cipherOf = (maxVersion: "TLSv1.2" | "TLSv1.3"): Promise<string> =>
     agreedCipher(served.port, { maxVersion });
   assert.equal(await cipherOf("TLSv1.2"), "ECDHE-ECDSA-AES256-GCM-SHA384");
-  // The newest version takes no orders, and of its suites the server prefers the cheapest, whatever the
-  // client does.
+  // TLS 1.3 ignores the list, and of its suites the server prefers the cheapest, whatever the client prefers.
   assert.equal(await cipherOf("TLSv1.3"), "TLS_AES_128_GCM_SHA256");
 });
 
@@ -297,11 +296,11 @@ async function tooManyAreRefused(off: string): Promise<void> {
   const maps = "/api/v1/namespaces/default/configmaps";
   const as = (token: string, path = maps) =>
     ask(served, path, { headers: { authorization: `Bearer ${token}` } });
-  // A request whose body has not come takes no place.
+  // A request whose body has not arrived is not counted against the limit.
   const unfinished = halfSent(served, "user-token");
   assert.equal((await as("user-token")).status, 200);
   unfinished.destroy();
-  // A list that waits for a revision holds its place for some seconds, in which others are refused.
+  // A list that waits for a revision is counted for some seconds, in which other requests are refused.
   const refused = await until("a request is refused", async () => {
     let over = false;
     const late = as("user-token", `${maps}?resourceVersion=999999&resourceVersionMatch=NotOlderThan`);

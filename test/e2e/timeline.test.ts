@@ -1,4 +1,5 @@
-// The event timeline through the real programs, in both dialects: a user of one namespace, a kill, and the commands.
+// The event timeline in the real programs, in both dialects: a user of one namespace, a SIGKILL, and the
+// commands.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -14,7 +15,7 @@ type Entry = { readonly type: string; readonly note: string; readonly object: { 
 
 const base = `/apis/${timelineGroup}/v1`;
 
-/** One request with a token of its own. */
+/** Sends one request with the given token. */
 async function as(
   server: RunningApiserver,
   token: string,
@@ -107,7 +108,7 @@ for (const dialect of Object.values(dialects))
     assert.equal((await entries())[1]!.note, note);
     for (const path of [`${base}/timelines`, `${base}/namespaces/other/timelines`])
       assert.equal((await as(server, status.token, path)).status, 403, path);
-    // A batch is written within a second; what it misses is found out at the next start.
+    // A batch is written within a second; events that it misses are reconstructed at the next start.
     await server.kill9();
     await server.restart();
     await until("the timeline is served again", async () => (await told()).length === 2);

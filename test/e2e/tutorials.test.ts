@@ -1,5 +1,5 @@
-// What tutorials teach, on a cluster of one command and a second node that joins it, in networks of their own:
-// nothing is downloaded, and nothing of the machine's own network is touched.
+// Exercises of common tutorials on a cluster started with one command, joined by a second node, in separate
+// network namespaces: nothing is downloaded, and the machine's own network is not touched.
 import assert from "node:assert/strict";
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -16,7 +16,7 @@ const skip = needsContainerd().skip || needs(kubectlProgram, "ctr", "nft", "curl
 const image = "localhost/tutorials/busybox:1";
 const id = `ot${process.pid.toString(36)}`;
 
-/** Serves who it is, and which version; asks others by name. */
+/** A server that returns its host name and version, and a client that sends requests by name. */
 const files = {
   "/www/cgi-bin/who": "#!/bin/sh\necho; echo $(hostname) ${VERSION:-none} $(cat /data/kept 2>/dev/null)\n",
   "/bin/serve": "#!/bin/sh\nexec httpd -f -p 8080 -h /www\n",
@@ -86,7 +86,7 @@ suite("tutorials", { skip, timeout: 900_000 }, () => {
     );
     return child;
   };
-  /** Every tutorial has a namespace of its own. */
+  /** Every tutorial uses a separate namespace. */
   const inNamespace = async (namespace: string) => {
     await client(["create", "namespace", namespace]);
     await until(`${namespace} has its account`, async () =>
@@ -97,7 +97,7 @@ suite("tutorials", { skip, timeout: 900_000 }, () => {
       own,
       apply: (...objects: object[]) => client(["-n", namespace, "apply", "-f", "-"], objects),
       rolledOut: (what: string) => own("rollout", "status", what, "--timeout=300s"),
-      /** Asks from inside a pod, by name. */
+      /** Sends a request from inside a pod, by name. */
       ask: (pod: string, name: string): Promise<string> =>
         own("exec", pod, "--", "ask", `${name}.${namespace}.svc.cluster.local`),
     };

@@ -1,4 +1,4 @@
-// orch up with a node: a pod from the first command to the last trace of it.
+// `orch up` with a node: a pod from its creation to the cleanup.
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { copyFileSync, existsSync, readFileSync } from "node:fs";
@@ -9,7 +9,7 @@ import { grpcRuntime } from "#cri";
 import { freePort, kubectl, kubectlProgram, needs, needsContainerd, startContainerd, until } from "#kit";
 
 const orch = join(import.meta.dirname, "..", "..", "bin", "orch");
-/** What a launcher tells Node. */
+/** The heap flags that a launcher passes to Node. */
 const launcherFlags = (program: string): string =>
   new RegExp(`\\*/${program}\\b[^)]*\\)\\s*heap="(.*)"`).exec(
     readFileSync(join(dirname(orch), "launch.sh"), "utf8"),

@@ -1,5 +1,5 @@
-// orch up with a container runtime of its own: for machines that have none that is fit. It outlives crashes,
-// is found again, and leaves nothing.
+// `orch up` with its own container runtime, for machines without a suitable one: it survives crashes, is
+// found again, and is removed completely.
 import assert from "node:assert/strict";
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -24,10 +24,10 @@ test(
   async () => {
     const other = await startContainerd();
     const data = join(other.folder, "cluster");
-    // Beside the cluster, since the client keeps its cache where its config is.
+    // Outside the cluster's directory, since the client keeps its cache next to its config.
     const config = join(other.folder, "admin.conf");
     const port = await freePort();
-    // As after a plain `su`.
+    // The PATH as after a plain `su`.
     const folders = (process.env["PATH"] ?? "").split(":").filter((each) => !each.endsWith("/sbin"));
     const env = { ...process.env, PATH: folders.join(":") };
     let said = "";
@@ -149,7 +149,7 @@ async function sandboxesAt(endpoint: string): Promise<readonly unknown[]> {
   }
 }
 
-/** Images that pods need, the runtime's own for sandboxes among them: nothing is downloaded in tests. */
+/** Imports the images that pods need, including the runtime's sandbox image: tests download nothing. */
 async function addImages(socket: string, pause: string, busybox: string): Promise<void> {
   const runtime = grpcRuntime({ endpoint: `unix://${socket}` });
   try {

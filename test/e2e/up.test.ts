@@ -1,4 +1,4 @@
-// orch up, from the first start to the purge, as a person would use it.
+// `orch up`, from the first start to the purge, as a person would use it.
 import assert from "node:assert/strict";
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import {
@@ -51,7 +51,7 @@ function up(...flags: string[]): Running {
       look();
     });
   }
-  // With all that it said.
+  // The error contains the whole output.
   const ended = new Promise<number | null>((resolve) => child.once("close", (code) => resolve(code)));
   const says = (wanted: string): Promise<void> =>
     new Promise((resolve, reject) => {
@@ -63,7 +63,7 @@ function up(...flags: string[]): Running {
     });
   return { child, text: () => text, says, ended };
 }
-/** How a program ended and what it said, in one piece or two. */
+/** Exit code and output of a program, as one text or two. */
 interface Ended {
   readonly code: number | null;
   readonly text?: string;
@@ -80,10 +80,10 @@ const run = async (...args: string[]): Promise<{ code: number; text: string }> =
   }
 };
 
-/** The one-time link to the page. */
+/** Returns the one-time link to the page. */
 const linkIn = (text: string): URL => new URL(/https:\S+\/ui\/#code=\S+/.exec(text)![0]);
 
-/** What the server says to its code; a token that it gives must be good. */
+/** Redeems the link's code and returns the response's status; asserts that a token it returns is valid. */
 async function opened(link: URL): Promise<number> {
   const ca = readFileSync(join(data, "pki", "ca.crt"), "utf8");
   const call = (
@@ -117,7 +117,7 @@ test(
     const config = join(data, "admin.conf");
     assert.ok(first.text().includes(config));
     assert.equal(statSync(config).mode & 0o777, 0o600);
-    // A copy, because kubectl keeps its cache beside the file.
+    // A copy, because kubectl keeps its cache next to the file.
     const copy = join(folder, "admin.conf");
     copyFileSync(config, copy);
     const use = (...args: string[]) => kubectl(copy, args);
@@ -179,7 +179,7 @@ test("gates act in the API server and in the controllers of a running cluster", 
           initContainers: [{ ...container, name: "i", restartPolicy: "Always" }],
         },
       } as never)
-      // The account of pods is made by a controller.
+      // The service account of pods is created by a controller.
       .catch(() => undefined),
   );
   assert.equal(spec.initContainers?.[0]?.restartPolicy, "Always");
@@ -202,7 +202,7 @@ test("a server that cannot start is told with its last words", async () => {
   assert.ok(readFileSync(join(data, "logs", "apiserver.log"), "utf8").includes("--max-requests-inflight"));
 });
 
-/** The folder of a cluster whose agent ran pods on a runtime that is gone. */
+/** Creates the folder of a cluster whose agent ran pods on a runtime that no longer exists. */
 function leftBehind(name: string): { readonly root: string; readonly note: string } {
   const root = join(folder, name);
   const note = join(root, "running.json");

@@ -1,4 +1,4 @@
-// API calls for tests of filters and handlers: a path, and whatever else matters.
+// API calls for tests of filters and handlers, built from a path and optional further fields.
 import type { User } from "#authn";
 import type { Call, HeaderValues, Reply, Sink } from "#http";
 import { ApiCall } from "#endpoints";
@@ -11,7 +11,7 @@ export interface CallParts {
   readonly user?: User;
   readonly address?: string;
   readonly signal?: AbortSignal;
-  /** Aborted when the call is over. */
+  /** Aborted when the call has ended. */
   readonly over?: AbortSignal;
   readonly goAway?: (atOnce?: boolean) => void;
   readonly breakOff?: () => void;
@@ -56,7 +56,7 @@ export function apiCall({
   return made;
 }
 
-/** An answer that comes when told to. */
+/** A response that the test completes. */
 export function pending(): {
   readonly next: () => Promise<Reply>;
   readonly answer: (reply?: Partial<Reply>) => void;
@@ -74,10 +74,10 @@ export function pending(): {
   };
 }
 
-/** Lets everything run that is due already. */
+/** Lets all pending callbacks of this turn of the event loop run. */
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** A sink that keeps what is written; its client reads when told to. */
+/** A sink that records what is written; its client reads when the test says so. */
 export function memorySink(): Sink & {
   readonly chunks: Uint8Array[];
   close(): void;

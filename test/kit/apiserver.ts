@@ -1,5 +1,5 @@
-// Runs the built bin/orch-apiserver as a process of its own, on a free loopback port with a folder that is
-// removed afterwards.
+// Runs the built bin/orch-apiserver as a separate process, on a free loopback port and with a temporary
+// directory.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
@@ -14,11 +14,11 @@ const usualReadySeconds = 90;
 
 export interface ApiserverOptions {
   readonly dialect?: DialectName;
-  /** Further flags; they come last, so they win. */
+  /** Additional flags, placed last so that they take precedence. */
   readonly flags?: readonly string[];
-  /** The command line before the flags, where it is not the built program. */
+  /** Command line up to the flags, if it is not the built program. */
   readonly command?: readonly string[];
-  /** How long a start may take. */
+  /** Maximum duration of a start. */
   readonly readyWithinSeconds?: number;
 }
 
@@ -31,25 +31,25 @@ export interface RunningApiserver extends AsyncDisposable {
   readonly url: string;
   /** The token of an administrator. */
   readonly token: string;
-  /** The certificate to trust, as PEM text. */
+  /** The certificate authority to trust, as PEM text. */
   readonly ca: string;
-  /** The path of a client-config file for kubectl. */
+  /** Path of a kubeconfig file for kubectl. */
   readonly kubeconfig: string;
-  /** A folder for whatever else the test needs; removed with the server. */
+  /** A directory for further files of the test; removed with the server. */
   readonly folder: string;
   readonly pid: number;
-  /** What the server has printed so far. */
+  /** The output of the server so far. */
   log(): string;
-  /** One request as the administrator. */
+  /** Sends a request as the administrator. */
   call(method: string, path: string, body?: unknown, contentType?: string): Promise<Answer>;
-  /** Asks it to end and waits; resolves to the exit code. */
+  /** Requests a shutdown and waits for it; resolves to the exit code. */
   stop(): Promise<number | null>;
   kill9(): Promise<void>;
-  /** Starts it again on the same data and port, stopping it first if it runs. */
+  /** Restarts the server on the same data and port, stopping it first if it is running. */
   restart(): Promise<void>;
 }
 
-/** Starts a server and waits until it is ready. Disposing of it ends it and removes its folder. */
+/** Starts a server and waits until it is ready. Disposing of it stops it and removes its directory. */
 export async function startApiserver({
   dialect = "orch",
   flags = [],
@@ -111,7 +111,7 @@ export async function startApiserver({
     `--service-account-signing-key-file=${accountKey}`,
     `--service-account-key-file=${accountKey}`,
     "--service-cluster-ip-range=10.0.0.0/24",
-    // Watches of a test must not hold up its end.
+    // Open watches of a test must not delay the shutdown.
     "--shutdown-watch-termination-grace-period=1s",
     ...flags,
   ];

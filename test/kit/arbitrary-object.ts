@@ -1,4 +1,4 @@
-// Random objects of any declared kind, in canonical form: a property test's food.
+// Generates random objects of any declared kind in canonical form, for property tests.
 
 import { canonicalQuantity, durationOfMillis, microTimeOfMillis, timeOfMillis } from "#base";
 import { type Field, type Message, type ScalarName, type Shape, type TypeOf, canonical } from "#schema";
@@ -21,7 +21,7 @@ const scalars: Partial<Record<ScalarName, fc.Arbitrary<unknown>>> = {
   bool: fc.boolean(),
   int32: fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }),
   int64: fc.oneof(fc.maxSafeInteger(), fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })),
-  // JSON has no zero below zero.
+  // JSON cannot represent negative zero.
   double: fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => (number === 0 ? 0 : number)),
   bytes: fc.uint8Array({ maxLength: 12 }).map((bytes) => Buffer.from(bytes).toString("base64")),
   time: instant.map(timeOfMillis),
@@ -52,7 +52,7 @@ function fields(message: Message, depth: number): fc.Arbitrary<Record<string, un
 
 function part(name: string, field: Field, depth: number): fc.Arbitrary<Record<string, unknown>> {
   if (field.presence === "inline") return fields(field.shape as Message, depth);
-  // The deeper, the fewer: a pod has hundreds of fields.
+  // Optional fields become rarer with depth: a pod has hundreds of fields.
   const always = field.presence === "required" || field.presence === "embedded";
   const given = shape(field.shape, depth + 1).map((value) => ({ [name]: value }));
   if (always) return given;

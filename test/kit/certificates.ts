@@ -1,4 +1,4 @@
-// Certificates for tests, made by openssl: an authority and the identities it vouches for.
+// Certificates for tests, made with openssl: an authority and the identities it signs.
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -15,16 +15,16 @@ export interface Identity {
 
 export interface TestAuthority {
   readonly ca: string;
-  /** Issues a certificate for servers and clients; names are DNS names, addresses go into `ips`. */
+  /** Issues a certificate for servers and clients; `names` are DNS names, `ips` are IP addresses. */
   issue(
     subject: string,
     more?: { readonly names?: readonly string[]; readonly ips?: readonly string[] },
   ): Promise<Identity>;
-  /** Signs a request with all that it asks for. */
+  /** Signs a certificate request with all extensions it requests. */
   sign(request: string): Promise<string>;
 }
 
-/** Makes an authority. Nothing stays on disk. */
+/** Creates an authority. No files are left on disk. */
 export async function testAuthority(subject = "/CN=test authority"): Promise<TestAuthority> {
   const inFolder = async <T>(use: (folder: string) => Promise<T>): Promise<T> => {
     const folder = await mkdtemp(join(tmpdir(), "orch-certificates-"));
@@ -90,7 +90,7 @@ export async function testAuthority(subject = "/CN=test authority"): Promise<Tes
   };
 }
 
-/** How the files `csr`, `ca.crt` and `ca.key` of a folder become its `crt`. */
+/** Returns the openssl arguments that sign `csr` with `ca.crt` and `ca.key` of a folder into its `crt`. */
 const signing = (folder: string, more: readonly string[]): string[] => {
   const at = (file: string): string => join(folder, file);
   const authority = ["-CA", at("ca.crt"), "-CAkey", at("ca.key"), "-CAcreateserial"];

@@ -1,5 +1,5 @@
-// A whole cluster on one machine: a containerd of its own, an API server, and the node agent as processes.
-// Nothing is left behind.
+// A whole cluster on one machine: a separate containerd, an API server, and the node agent as processes.
+// Everything is removed when it stops.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -33,19 +33,21 @@ const run = promisify(execFile);
 export interface ClusterOptions {
   readonly dialect?: DialectName;
   readonly agentFlags?: readonly string[];
-  /** Fields of the agent's configuration file; they win over those of the kit. */
+  /** Fields of the agent's configuration file; they override those of the kit. */
   readonly agentConfig?: Readonly<Record<string, unknown>>;
   readonly apiserverFlags?: readonly string[];
-  /** Where the agent keeps its files, if not in the cluster's folder. */
+  /** Directory for the agent's files, if it is not in the cluster's directory. */
   readonly agentRoot?: string;
   readonly between?: Between;
 }
 
-/** What stands between the agent and those it talks to. */
+/** Proxies between the agent and the servers it calls. */
 export interface Between {
-  /** Gives the endpoint by which the agent is to reach the runtime's socket. */
+  /** Returns the endpoint through which the agent connects to the runtime's socket. */
   readonly runtime?: (socket: string) => Promise<string>;
-  /** Gives the address by which the agent is to reach the API server; it may show either certificate. */
+  /**
+   * Returns the URL through which the agent connects to the API server; it may present either certificate.
+   */
   readonly api?: (server: {
     readonly url: string;
     readonly ca: string;
@@ -63,11 +65,14 @@ export interface RunningAgent {
   log(): Promise<string>;
   stop(): Promise<void>;
   kill9(): Promise<void>;
-  /** Flags that are given here win over those it had before, until it is started without them. */
+  /** Starts the agent. Flags override earlier ones until it is started without flags. */
   start(...flags: readonly string[]): Promise<void>;
-  /** Stops it, as a service manager would, and starts it again. */
+  /** Stops the agent as a service manager would and starts it again. */
   restart(...flags: readonly string[]): Promise<void>;
-  /** Changes fields of its configuration file; those that are undefined go. It counts from the next start. */
+  /**
+   * Changes fields of the configuration file and removes those set to undefined. Takes effect at the next
+   * start.
+   */
   configure(fields: Readonly<Record<string, unknown>>): Promise<void>;
 }
 
@@ -76,29 +81,29 @@ export interface Cluster {
   readonly nodeName: string;
   readonly nodeIp: string;
   readonly folder: string;
-  /** As the administrator. */
+  /** A client with the administrator's credentials. */
   readonly client: ApiClient;
   readonly agent: RunningAgent;
   readonly containerd: Containerd;
   readonly apiserver: RunningApiserver;
-  /** Who vouches for the agent and for its server. */
+  /** The authority that signs the certificates of the agent and of its server. */
   readonly authority: TestAuthority;
   kubectl(args: readonly string[], options?: KubectlOptions): Promise<KubectlResult>;
   stop(): Promise<void>;
 }
 
-/** Test options that skip, with the reason, where a cluster cannot run. */
+/** Test options that skip the test, with the reason, where a cluster cannot run. */
 export const needsCluster = (): { skip: string | false } => {
   const { skip } = needs("openssl", kubectlProgram);
   return { skip: skip || needsContainerd().skip };
 };
 
 const nodeName = "n1";
-// A machine under load is slow, and an agent whose runtime is silent waits for it first.
+// A loaded machine is slow, and an agent waits for an unresponsive runtime before it is ready.
 const readyWithinSeconds = 120;
 const endsWithinSeconds = 60;
 
-/** Starts everything and waits until the node is ready. */
+/** Starts all programs and waits until the node is ready. */
 export async function startCluster({
   dialect: name = "orch",
   agentFlags = [],
@@ -181,7 +186,7 @@ export async function startCluster({
     );
     const rootDir = agentRoot ?? join(folder, "agent");
     await mkdir(rootDir, { recursive: true });
-    // Where an init system runs, mounts are shared as a matter of course; volumes may ask for that.
+    // Init systems share mounts by default, and volumes may require that.
     if (agentRoot === undefined) await run("mount", ["--bind", rootDir, rootDir]);
     await run("mount", ["--make-shared", rootDir]);
     const staticPods = join(folder, "static");
@@ -351,9 +356,7 @@ async function nodeReady(client: ApiClient, agent: RunningAgent): Promise<void> 
   throw new Error(`the node was not ready within ${readyWithinSeconds} s:\n${tail(await agent.log())}`);
 }
 
-/**
- * Lets every node do what the role of nodes allows; the mode that knows each node's own objects comes later.
- */
+/** Grants every node the permissions of the node role, since the server runs without the Node authorizer. */
 async function admitNodes(client: ApiClient, dialect: Dialect): Promise<void> {
   const apiGroup = groupName(dialect, { group: "rbac.authorization", branded: true });
   await client.of(kinds.clusterRoleBindings).create({
@@ -364,8 +367,8 @@ async function admitNodes(client: ApiClient, dialect: Dialect): Promise<void> {
 }
 
 /**
- * Gives every namespace what controllers would: a service account and the certificate to trust. Resolves once
- * those that exist have it.
+ * Creates in every namespace what controllers would: a service account and the CA certificate. Resolves once
+ * all existing namespaces have them.
  */
 async function furnishNamespaces(
   client: ApiClient,
@@ -399,10 +402,7 @@ async function furnishNamespaces(
   await Promise.all(pending);
 }
 
-/**
- * The agent keeps logs in a folder that is the same for all agents of a machine: those of this cluster's pods
- * go.
- */
+/** Removes the logs of this cluster's pods: all agents of a machine share one log directory. */
 async function removeLogs(containerd: Containerd): Promise<void> {
   const runtime = grpcRuntime({ endpoint: containerd.endpoint, timeoutMilliseconds: 60_000 });
   try {
@@ -413,7 +413,7 @@ async function removeLogs(containerd: Containerd): Promise<void> {
       });
     }
   } catch {
-    // A runtime that was killed tells nothing.
+    // A killed runtime does not respond.
   } finally {
     runtime.close();
   }

@@ -1,5 +1,5 @@
-// A real containerd of the test's own: folders, socket, network and images that nobody else sees, and nothing
-// left behind.
+// A real containerd for one test: private directories, socket, network and images, all of them removed
+// afterwards.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdir, mkdtemp, open, readFile, readdir, rm, rmdir, writeFile } from "node:fs/promises";
@@ -13,31 +13,31 @@ import { type Registry, startRegistry } from "./registry.ts";
 const run = promisify(execFile);
 
 export interface Containerd {
-  /** The path of the socket, and the same as an endpoint. */
+  /** Path of the socket; `endpoint` is the same as an endpoint URL. */
   readonly socket: string;
   readonly endpoint: string;
   /** Full names of images that are on the node and in the registry. */
   readonly images: { readonly busybox: string; readonly pause: string };
   readonly registry: Registry;
-  /** A folder of the test's own, removed in the end. */
+  /** A private directory, removed on stop. */
   readonly folder: string;
-  /** A control group of the test's own, removed in the end with all below it; put pods there. */
+  /** A private cgroup for pods, removed on stop with all its descendants. */
   readonly cgroupRoot: string;
-  /** The addresses of pods. */
+  /** The address range of pods. */
   readonly podCidr: string;
-  /** The process, for those who measure it. */
+  /** Process id of the daemon, for measurements. */
   pid(): number | undefined;
-  /** Ends the daemon as a crash would; containers go on. */
+  /** Kills the daemon as a crash would; containers keep running. */
   kill(): Promise<void>;
-  /** Starts it again on what it left. */
+  /** Starts the daemon again on the state it left. */
   start(): Promise<void>;
-  /** What the daemon said last. */
+  /** The last output of the daemon. */
   log(): Promise<string>;
-  /** Ends everything and removes every trace. */
+  /** Ends all processes and removes all resources. */
   stop(): Promise<void>;
 }
 
-/** Test options that skip, with the reason, where containerd cannot run. */
+/** Test options that skip the test, with the reason, where containerd cannot run. */
 export const needsContainerd = (): { skip: string | false } =>
   needs(
     "root",
@@ -172,10 +172,7 @@ class Daemon {
     await gone;
   }
 
-  /**
-   * Removes all sandboxes and with them containers, mounts and network namespaces, as far as the daemon can
-   * be asked.
-   */
+  /** Removes all sandboxes with their containers, mounts and network namespaces, if the daemon is running. */
   async empty(): Promise<void> {
     if (!this.#child || this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const runtime = this.runtime();
@@ -188,7 +185,7 @@ class Daemon {
         }),
       );
     } catch {
-      // What is left is cleared by hand.
+      // `cleared` removes what remains.
     } finally {
       runtime.close();
     }
@@ -239,7 +236,7 @@ disabled_plugins = ["io.containerd.internal.v1.opt"]
 `;
 }
 
-/** Removes what test runs left behind that were killed themselves. */
+/** Removes leftovers of test runs that were killed. */
 async function sweep(): Promise<void> {
   for (const name of await readdir(home)) {
     if (!name.startsWith(folderStart)) continue;
@@ -255,7 +252,7 @@ const alive = (pid: number): Promise<boolean> =>
     () => false,
   );
 
-/** Ends the processes that belong to a folder, undoes its mounts, deletes its bridge and the folder. */
+/** Ends the processes that belong to a folder, unmounts its mounts, deletes its bridge and the folder. */
 async function cleared(folder: string): Promise<void> {
   for (let round = 0; round < 20; round++) {
     const pids = await processesOf(folder);
@@ -274,7 +271,7 @@ async function cleared(folder: string): Promise<void> {
   const bridge = await readFile(join(folder, "bridge"), "utf8").catch(() => "");
   if (bridge) {
     await run("ip", ["link", "delete", bridge]).catch(() => {});
-    // The first version of control groups has one tree for each kind, the second a single one.
+    // cgroup v1 has one tree per controller, v2 a single one.
     const trees = [
       "/sys/fs/cgroup",
       ...(await readdir("/sys/fs/cgroup").catch(() => [])).map((name) => join("/sys/fs/cgroup", name)),
@@ -295,13 +292,13 @@ const kill = (pid: number): void => {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // Gone by itself.
+    // Removed already.
   }
 };
 
 /**
- * The daemon and its shims, told by the folder's name in their command lines; then what the shims ran, told
- * by its root folder.
+ * Returns the daemon and its shims, identified by the folder's name in their command lines, and the processes
+ * that the shims started, identified by their root directory.
  */
 async function processesOf(folder: string): Promise<number[]> {
   const found: number[] = [];

@@ -1,16 +1,16 @@
-// All that src/api declares, spoken in the dialect that the reference facts are written in.
+// All declarations of src/api, in the dialect of the reference facts.
 
 import * as api from "#api";
 import { dialects } from "#dialect";
 import type { Message } from "#schema";
 
-/** The dialect of the reference: the one that is not our own. */
+/** The dialect of the reference. */
 export const original = Object.values(dialects).find((dialect) => dialect !== dialects.orch)!;
 
 const isMessage = (value: unknown): value is Message =>
   typeof value === "object" && value !== null && "shape" in value && value.shape === "message";
 
-/** Messages, including those exported by version. */
+/** All messages, including those exported by version. */
 export const declaredMessages: readonly Message[] = Object.values<unknown>(api)
   .flatMap((value): unknown[] =>
     typeof value === "object" && value !== null && !("shape" in value) ? Object.values(value) : [value],
@@ -19,7 +19,7 @@ export const declaredMessages: readonly Message[] = Object.values<unknown>(api)
   .map(api.gatedFields({ isOn: () => false, expressionRelease: 27 }))
   .map((message) => api.inDialect(original, message));
 
-/** The lists of all kinds that come in lists. */
+/** The list messages of all kinds that have one. */
 export const declaredLists: readonly Message[] = declaredMessages
   .filter(
     (message) =>

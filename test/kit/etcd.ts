@@ -1,4 +1,4 @@
-// Real etcd servers on loopback, each in a folder of its own, that can be killed, stopped and started again.
+// Real etcd servers on loopback with separate directories, which can be killed, stopped and restarted.
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { get } from "node:http";
@@ -9,11 +9,11 @@ import { freePort } from "./free-port.ts";
 
 export interface EtcdMember {
   readonly name: string;
-  /** Where clients connect. */
+  /** The client endpoint. */
   readonly endpoint: string;
-  /** Sends a signal: SIGKILL ends the process as a crash would, SIGSTOP makes it hang, SIGCONT wakes it. */
+  /** Sends a signal: SIGKILL acts like a crash, SIGSTOP makes the process hang, SIGCONT resumes it. */
   signal(name: "SIGKILL" | "SIGTERM" | "SIGSTOP" | "SIGCONT"): Promise<void>;
-  /** Starts the process on the data it left. */
+  /** Starts the process on its existing data. */
   start(): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export interface EtcdCluster {
 
 export interface EtcdClusterOptions {
   readonly members?: number;
-  /** Serve over TLS and accept only clients with a certificate of this authority. */
+  /** Serves over TLS and accepts only clients with a certificate of this authority. */
   readonly authority?: TestAuthority;
   readonly flags?: readonly string[];
 }

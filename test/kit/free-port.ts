@@ -1,17 +1,17 @@
-// A loopback port that nobody listens on, and that no other test is given while this process lives.
+// Returns a loopback port that has no listener and that no other test receives while this process lives.
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { type AddressInfo, type ListenOptions, type Server, createServer } from "node:net";
 
-// Above those of well-known programs and below those that services get on nodes.
+// Above the ports of well-known programs and below the node ports of services.
 const [lowest, highest] = [25_000, 29_999];
 
 export async function freePort(): Promise<number> {
   if (!canReserve()) return await portOfTheMoment();
   for (;;) {
     const port = lowest + Math.floor(Math.random() * (highest - lowest + 1));
-    // A name that only one process can have, and that goes with it: whoever finds the port free meanwhile, because
-    // its server has not started yet or was stopped to be started again, does not take it.
+    // An abstract socket reserves the port until this process exits, so that no other test takes it while its
+    // server has not been started yet or is being restarted.
     const reservation = await listening({ path: `\0orch-test-port-${port}` });
     if (!reservation) continue;
     reservation.unref();
@@ -21,7 +21,10 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** The kernel gives these to nobody by itself, as it does with those above for each outgoing connection. */
+/**
+ * Reports whether the kernel's ephemeral ports lie above the range, so that no outgoing connection takes one
+ * of it.
+ */
 function canReserve(): boolean {
   if (process.platform !== "linux") return false;
   const [first] = readFileSync("/proc/sys/net/ipv4/ip_local_port_range", "utf8").split(/\s/);
@@ -33,7 +36,7 @@ async function portOfTheMoment(): Promise<number> {
   return await closed(server, (server.address() as AddressInfo).port);
 }
 
-/** Undefined where somebody else listens. */
+/** Returns undefined if the address is in use. */
 async function listening(where: ListenOptions): Promise<Server | undefined> {
   const server = createServer();
   return await new Promise((resolve) => {

@@ -1,5 +1,5 @@
-// Golden files: what a program prints or publishes, kept in the repository so that every change of it shows
-// in a diff.
+// Golden files: program output and published documents, kept in the repository so that every change shows in
+// a diff.
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -7,8 +7,8 @@ import { dirname, join } from "node:path";
 const root = join(import.meta.dirname, "..", "..");
 
 /**
- * Compares text with a file, named from the package's root; with UPDATE=1 (`npm run golden`) writes it
- * instead.
+ * Compares text with a file, named relative to the package's root; with UPDATE=1 (`npm run golden`) writes
+ * the file instead.
  */
 export function golden(file: string, text: string): void {
   const path = join(root, file);

@@ -1,11 +1,11 @@
-// Nodes without machines: pods that are bound to them are told as running and ready at once, and are gone as
-// soon as they are deleted. For tests and figures of what stands above the nodes.
+// Nodes without machines: pods bound to them are reported as running and ready at once and are removed as
+// soon as they are deleted. For tests and benchmarks of the control plane.
 import { setTimeout as sleep } from "node:timers/promises";
 import { ApiError, type ApiClient, informer, kinds } from "#client";
 
 export interface HollowNodes {
   readonly names: readonly string[];
-  /** Resolves when nothing of it runs any more, after the signal. */
+  /** Resolves when all activity has ended after the signal. */
   readonly stopped: Promise<unknown>;
 }
 
@@ -13,13 +13,13 @@ export interface HollowNodesOptions {
   readonly client: ApiClient;
   readonly count: number;
   readonly signal: AbortSignal;
-  /** Pods that a node takes. */
+  /** Pod capacity of a node. */
   readonly podsEach?: number;
 }
 
 const retryMilliseconds = 200;
 
-/** Creates the nodes, and answers for their pods until the signal is aborted, whatever befalls the server. */
+/** Creates the nodes and manages their pods until the signal is aborted, retrying while the server fails. */
 export async function hollowNodes({
   client,
   count,
@@ -42,7 +42,7 @@ export async function hollowNodes({
   const addresses = new Map<string, string>();
   const working = new Map<string, Promise<void>>();
 
-  /** Does it until the server has taken it, or has said that there is nothing to do. */
+  /** Retries the action until it succeeds or fails with 404 or 409. */
   const persist = async (action: () => Promise<unknown>): Promise<void> => {
     while (!signal.aborted) {
       try {

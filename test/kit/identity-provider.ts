@@ -1,4 +1,4 @@
-// A real identity provider (the package oidc-provider) on loopback. People log in as they would in a browser: forms,
+// A real identity provider (the package oidc-provider) on loopback. Users log in as in a browser: with forms,
 // cookies and redirects, until a code is exchanged for an identity token.
 import assert from "node:assert/strict";
 import { generateKeyPairSync, randomBytes } from "node:crypto";
@@ -8,26 +8,26 @@ import type { AddressInfo } from "node:net";
 import { createAuthority, signServing } from "#authn";
 
 export interface IdentityProvider {
-  /** Its name in tokens. */
+  /** The issuer URL in tokens. */
   readonly url: string;
-  /** PEM text of the authority that vouches for it. */
+  /** PEM text of the authority that signed the provider's certificate. */
   readonly ca: string;
-  /** Logs somebody in at a client and gives the identity token. */
+  /** Logs a user in at a client and returns the identity token. */
   login(name: string, client?: string): Promise<string>;
-  /** Goes away. */
+  /** Stops the provider. */
   stop(): Promise<void>;
-  /** Comes back at the same place, with the keys it had or with new ones. */
+  /** Starts the provider again at the same address, with its previous keys or new ones. */
   start(keys?: "new"): Promise<void>;
 }
 
 const redirect = "https://app.example/callback";
 
-/** Everybody is a member of `groups`. */
+/** Every user is a member of `groups`. */
 export async function startIdentityProvider(
   clients: readonly string[],
   groups: readonly string[],
 ): Promise<IdentityProvider> {
-  // All tests load the kit; few need the provider.
+  // Loaded lazily: all tests load the kit, few need the provider.
   const { Provider } = await import("oidc-provider");
   const validity = { now: Date.now(), days: 1 };
   const authority = createAuthority({ commonName: "identity-ca" }, validity);
@@ -42,7 +42,7 @@ export async function startIdentityProvider(
     const listening = createServer({ cert: serving.certificate, key: serving.key }).listen(port, "127.0.0.1");
     await once(listening, "listening");
     ({ port } = listening.address() as AddressInfo);
-    // Its name has the port in it.
+    // The issuer URL contains the port.
     listening.on("request", new Provider(url(), configurationOf(clients, groups, keys)).callback());
     server = listening;
   };
@@ -146,7 +146,7 @@ async function login(issuer: string, ca: string, name: string, client: string): 
   });
   let { location, body } = await ask(`/auth?${question}`);
   const prompts = ["login", "consent"];
-  // Each page either leads to the next one, or asks for something.
+  // Each page redirects to the next one or shows a form.
   for (let pages = 0; !location.startsWith(redirect); pages++) {
     assert.ok(location !== "" && pages < 10, `the login ends nowhere: ${body}`);
     const { pathname } = new URL(location, issuer);

@@ -1,4 +1,4 @@
-// An image as an archive that a containerd imports, for clusters that reach no registry.
+// An image as an archive that containerd can import, for clusters without access to a registry.
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -8,7 +8,7 @@ import { type ImagePlan, imageParts } from "./registry.ts";
 
 const run = promisify(execFile);
 
-/** Writes the archive of an image with this full name. */
+/** Writes the archive of an image with the given full name. */
 export async function writeImageArchive(file: string, name: string, plan: ImagePlan): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "orch-archive-"));
   try {

@@ -5,15 +5,15 @@ import type { AddressInfo } from "node:net";
 import { createAuthority, signServing } from "#authn";
 
 export interface Issuer {
-  /** Its name in tokens, where its discovery document is found. */
+  /** The issuer URL in tokens, where its discovery document is served. */
   readonly url: string;
-  /** PEM text of the authority that vouches for it. */
+  /** PEM text of the authority that signed the issuer's certificate. */
   readonly ca: string;
-  /** Paths that were asked for, in order. */
+  /** Requested paths, in order. */
   readonly asked: readonly string[];
-  /** A token signed with the present key; `header` changes its header. */
+  /** Returns a token signed with the current key; `header` overrides header fields. */
   token(claims: object, header?: object): string;
-  /** Replaces the key; without a new id, under the same one. */
+  /** Replaces the key; without a new id, the key id stays the same. */
   rotate(kid?: string): void;
   stop(): Promise<void>;
 }

@@ -1,6 +1,5 @@
-// A key service over a unix socket, versions 1 and 2, in a process of its own that tests kill and stop. Its
-// "encryption" flips bits: it only has to be undone.
-//
+// A KMS plugin on a unix socket, versions 1 and 2, as a separate process that tests kill and stop. Its
+// "encryption" flips bits, which suffices for tests.
 //   node kms-program.ts SOCKET
 import { type GrpcMethod, grpcServer, unaryProcedure } from "#http";
 
@@ -15,7 +14,7 @@ function message(...fields: readonly (readonly [number: number, value: string | 
   );
 }
 
-/** A field of bytes; lengths here stay below 128. */
+/** Returns a bytes field; all lengths are below 128. */
 function fieldOf(bytes: Uint8Array, wanted: number): Uint8Array {
   for (let at = 0; at < bytes.length; at += 2 + bytes[at + 1]!)
     if (bytes[at]! >> 3 === wanted) return bytes.subarray(at + 2, at + 2 + bytes[at + 1]!);

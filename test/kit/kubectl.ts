@@ -1,9 +1,9 @@
-// Runs kubectl against a server, with a home of its own so that nothing it caches leaks from one server to
-// the next. ORCH_TEST_KUBECTL is the path of the one to run, for trying other releases than the machine's.
+// Runs kubectl against a server, with a separate home directory so that its caches are not shared between
+// servers. ORCH_TEST_KUBECTL is the path of the kubectl to run, for testing other releases.
 import { type ChildProcess, spawn } from "node:child_process";
 import { dirname } from "node:path";
 
-/** The program to run, as a name or a path. */
+/** Name or path of the program. */
 export const kubectlProgram = process.env["ORCH_TEST_KUBECTL"] ?? "kubectl";
 
 export interface KubectlResult {
@@ -13,13 +13,13 @@ export interface KubectlResult {
 }
 
 export interface KubectlOptions {
-  /** Text for its standard input; `-f -` reads it. */
+  /** Standard input; read with `-f -`. */
   readonly input?: string;
   readonly timeoutSeconds?: number;
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Runs it to its end, whatever comes of it. */
+/** Runs kubectl until it exits, whatever its exit code. */
 export async function kubectl(
   kubeconfig: string,
   args: readonly string[],
@@ -38,9 +38,11 @@ export async function kubectl(
   return { code, ...result };
 }
 
-/** A kubectl that goes on printing, such as `get --watch`. */
+/** A running kubectl that keeps printing, such as `get --watch`. */
 export interface Following extends AsyncDisposable {
-  /** Resolves to all it has printed once that contains the text; rejects when it ends or time is up first. */
+  /**
+   * Resolves to the whole output once it contains the text; rejects when kubectl exits first or on timeout.
+   */
   until(text: string, timeoutSeconds?: number): Promise<string>;
 }
 

@@ -1,16 +1,16 @@
-// A message bus with a login manager on it, for nodes that shut down: it answers what the agent asks, tells it
-// of shutdowns, and notes when the lock that holds one up is let go.
+// A D-Bus socket with a login manager, for node shutdowns: it answers the agent's calls, signals shutdowns,
+// and records when the inhibitor lock that delays a shutdown is released.
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { type Server, type Socket, createServer } from "node:net";
 import { delimiter, join } from "node:path";
 import { type DbusMessage, decodeDbusMessage } from "#nodeagent";
 
 export interface LoginManager extends AsyncDisposable {
-  /** What the agent needs in its environment. */
+  /** Environment variables for the agent. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Tells that a shutdown begins, or is called off. */
+  /** Signals that a shutdown begins or has been cancelled. */
   prepareForShutdown(begins: boolean): void;
-  /** What became of the lock so far, such as `held` and `released`. */
+  /** The states of the lock so far, such as `held` and `released`. */
   lock(): Promise<readonly string[]>;
 }
 
@@ -21,7 +21,8 @@ export async function loginManager(folder: string): Promise<LoginManager> {
   await mkdir(folder, { recursive: true });
   const path = join(folder, "bus");
   const said = join(folder, "lock");
-  // The lock is passed as an open file, which the agent leaves to this program; here it only notes how long.
+  // The lock is an open file, which the agent leaves to this program; the program records how long it is
+  // open.
   const inhibit = join(folder, "systemd-inhibit");
   await writeFile(
     inhibit,
@@ -49,7 +50,10 @@ export async function loginManager(folder: string): Promise<LoginManager> {
   };
 }
 
-/** The handshake in lines, then messages: every call gets an answer, empty unless it asks for the delay. */
+/**
+ * The line-based handshake, then messages: every call is answered, with an empty reply unless it reads the
+ * delay.
+ */
 function serve(socket: Socket): void {
   let begun = false;
   let bytes: Buffer = nothing;
@@ -74,7 +78,7 @@ function serve(socket: Socket): void {
 function answerTo({ serial, member }: DbusMessage): Buffer {
   const reply = field(5, "u", uint32(serial));
   if (member !== "Get") return message(2, [reply], nothing);
-  // A variant: its signature, padding, and the delay as a 64 bit number.
+  // A variant: its signature, padding, and the delay as a 64-bit number.
   const delay = Buffer.alloc(16);
   delay.write("\u0001t", "latin1");
   delay.writeBigUInt64LE(longestDelayMicroseconds, 8);
@@ -106,7 +110,7 @@ function message(type: number, fields: readonly Buffer[], body: Buffer): Buffer 
   return Buffer.concat([fixed, header, padding(header.length), body]);
 }
 
-/** A field of the header: its number, its type and its value, which begins at a multiple of four. */
+/** A header field: its number, its type and its value, which is aligned to four bytes. */
 const field = (number: number, type: string, value: Buffer): Buffer =>
   Buffer.concat([Buffer.from([number]), signature(type), value]);
 const padding = (length: number): Buffer => Buffer.alloc(-length & 7);

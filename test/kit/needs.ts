@@ -1,5 +1,5 @@
-// What a test needs of the machine. `npm test` installs it where it may; where it is absent the test is
-// skipped, with the reason.
+// Requirements of a test on the machine. `npm test` installs them where it may; where one is missing the test
+// is skipped, with the reason.
 import { existsSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
@@ -8,13 +8,13 @@ const packages = JSON.parse(
 ) as Record<string, string[]>;
 const folders = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin", "/sbin"];
 
-/** Where a program is, if it is installed. */
+/** Returns the path of a program, if it is installed. */
 export function programPath(program: string): string | undefined {
   if (program.startsWith("/")) return existsSync(program) ? program : undefined;
   return folders.map((folder) => join(folder, program)).find((path) => existsSync(path));
 }
 
-/** Test options: `test("…", needs("etcd"), () => …)`. The word "root" asks for the superuser. */
+/** Returns test options: `test("…", needs("etcd"), () => …)`. The word "root" requires the superuser. */
 export function needs(...wanted: readonly string[]): { skip: string | false } {
   const missing = wanted.flatMap((name) => {
     if (name === "root") return process.getuid?.() === 0 ? [] : ["must run as root"];

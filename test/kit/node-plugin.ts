@@ -1,4 +1,5 @@
-// Announces a plug-in to an agent as plug-ins do: a socket for its own calls, and one in the agent's registry.
+// Registers a plugin with an agent as plugins do: one socket for its own calls, and one in the agent's
+// registry.
 import { join } from "node:path";
 import { type GrpcProcedure, grpcServer, unaryProcedure } from "#http";
 import { pluginRegistration as registration } from "#nodeagent";
@@ -11,9 +12,9 @@ export interface NodePlugin {
 }
 
 export interface AnnouncedPlugin {
-  /** What the agent says when it has considered the plug-in. */
+  /** The registration status that the agent reports. */
   readonly told: Promise<{ readonly error?: string | undefined }>;
-  /** Ends it, as if it had died. */
+  /** Closes both sockets, as if the plugin had died. */
   close(): Promise<void>;
 }
 

@@ -1,15 +1,14 @@
-// Offers a server requests at a rate, whether or not it keeps up, and tells how each was answered. Run as a process of
-// its own, so that what it costs is not the server's.
-//
+// Sends requests to a server at a fixed rate, whether or not it keeps up, and reports how each was answered.
+// Runs as a separate process, so that its cost is not attributed to the server.
 //   node offered-load.ts URL TOKEN PATH RATE SECONDS CONNECTIONS      prints Offered as JSON
 import { connect, type ClientHttp2Session } from "node:http2";
 import { setTimeout as sleep } from "node:timers/promises";
 
 export interface Offered {
   readonly offered: number;
-  /** Answers by status; "none" for requests that ended without one. */
+  /** Responses by status; "none" for requests that ended without one. */
   readonly answers: Readonly<Record<string, number>>;
-  /** Answers of 429 that did not say when to come back. */
+  /** Responses of 429 without a Retry-After header. */
   readonly withoutRetryAfter: number;
   readonly seconds: number;
 }
@@ -37,7 +36,7 @@ export async function offer(
   };
   const began = performance.now();
   for (let due = 0; performance.now() - began < seconds * 1000; await sleep(tickMilliseconds)) {
-    // What a late timer missed is offered now: the rate holds.
+    // Requests missed by a late timer are sent now, which keeps the rate.
     due = Math.floor(((performance.now() - began) / 1000) * rate);
     for (; offered < due; offered++) void ask(sessions[offered % sessions.length]!);
   }
@@ -47,7 +46,7 @@ export async function offer(
   return { offered, answers, withoutRetryAfter, seconds: took };
 }
 
-/** As fast as the server answers, `inFlight` at a time; answers a second. */
+/** Returns the responses per second of a server that always has `inFlight` requests pending. */
 export async function capacity(
   url: string,
   token: string,

@@ -1,12 +1,13 @@
-// A pod whose container the kernel killed for its memory.
+// A pod whose container was killed by the kernel's OOM killer.
 import type { Pod } from "#api";
 import type { PodHome } from "./pods.ts";
 
 const mostTries = 3;
 
 /**
- * The pod after its end, Failed with the reason OOMKilled. The runtime hears of the kill and of the end from two
- * sources; when the first comes too late it never tells the reason of that container, and another is tried.
+ * Returns the pod after its end, Failed with the reason OOMKilled. The runtime learns of the kill and of the
+ * exit from two sources; when the first arrives too late it never reports that reason for the container, and
+ * another container is tried.
  */
 export async function killedForMemory(home: PodHome, limit: string): Promise<Pod> {
   for (let tries = 1; ; tries++) {

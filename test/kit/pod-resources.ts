@@ -1,11 +1,11 @@
-// Asks an agent's pod resources API, as monitoring agents do.
+// Calls an agent's pod resources API, as monitoring agents do.
 import { join } from "node:path";
 import { grpcChannel } from "#http";
 import { PodResourcesList } from "#nodeagent";
 import { protobufCodec } from "#schema";
 import type { Cluster } from "./cluster.ts";
 
-/** What a pod has for itself. */
+/** Resources assigned exclusively to a pod. */
 export interface ListedPod {
   readonly name: string;
   readonly containers: readonly {
@@ -15,7 +15,7 @@ export interface ListedPod {
   }[];
 }
 
-/** All pods of the node; their names are unique in tests. */
+/** Returns all pods of the node; their names are unique in tests. */
 export async function listPodResources({ agent, dialect }: Cluster): Promise<readonly ListedPod[]> {
   const socket = join(agent.rootDir, "pod-resources", `${dialect.cli.agent}.sock`);
   const channel = grpcChannel({ endpoints: [`unix://${socket}`] });

@@ -1,5 +1,5 @@
-// Pods of a test: made on the cluster's node, followed by a watch so that waiting costs nothing, all in one
-// namespace.
+// Pods of a test: created on the cluster's node in one namespace and followed by a watch, so that waiting
+// needs no requests.
 import { randomBytes } from "node:crypto";
 import type { CoreEvent, Pod } from "#api";
 import { type Draft, informer, kinds } from "#client";
@@ -10,8 +10,8 @@ import { until as eventuallyTrue } from "./until.ts";
 export type SpecPart = Readonly<Record<string, unknown>>;
 
 /**
- * The fields of a container that ends with this code when it is told to. It is ready only when it listens for
- * that: the first process of a container ignores signals until then. Its pod needs time to end.
+ * Fields of a container that exits with this code on SIGTERM. It is ready only once it handles the signal:
+ * the first process of a container ignores signals until then. Its pod needs a grace period.
  */
 export const endsWhenTold = (code = 0): SpecPart => ({
   command: ["sh", "-c", `trap 'exit ${code}' TERM; touch /tmp/listens; while :; do sleep 0.1; done`],
@@ -20,8 +20,8 @@ export const endsWhenTold = (code = 0): SpecPart => ({
 
 const lastWord = "#end";
 /**
- * The runtime writes the last words of a container a little after it tells of its end: a script that ends with a
- * word of ours, and what it said before that, once it is there.
+ * The runtime writes the last output of a container shortly after it reports its exit: `script` appends a
+ * marker, and `textOf` returns the output before the marker once it is there.
  */
 export const saidWhole = {
   script: (text: string): string => `(${text}); code=$?; echo -n '${lastWord}'; exit $code`,
@@ -32,31 +32,31 @@ export const saidWhole = {
 export interface PodHome {
   readonly namespace: string;
   readonly image: string;
-  /** Makes a pod; what a test does not care about is filled in. Gives its name. */
+  /** Creates a pod with defaults for all other fields and returns its name. */
   create(spec: SpecPart, metadata?: SpecPart): Promise<string>;
-  /** Makes a pod of one container `c` that runs a shell script, once. */
+  /** Creates a pod of one container `c` that runs a shell script once. */
   script(text: string, container?: SpecPart, spec?: SpecPart, metadata?: SpecPart): Promise<string>;
-  /** Runs a shell script to its end and gives what it printed; fails if it failed. */
+  /** Runs a shell script to its end and returns its output; fails if the script failed. */
   output(text: string, container?: SpecPart, spec?: SpecPart, metadata?: SpecPart): Promise<string>;
-  /** Waits until the pod is as the predicate says. */
+  /** Waits until the predicate holds for the pod. */
   until(name: string, what: string, holds: (pod: Pod) => boolean, seconds?: number): Promise<Pod>;
   ready(name: string): Promise<Pod>;
-  /** Waits until it has Succeeded or Failed. */
+  /** Waits until the phase is Succeeded or Failed. */
   ended(name: string): Promise<Pod>;
-  /** Waits until it is gone from the API server; gives what was last seen of it. */
+  /** Waits until the API server has removed the pod; returns the last version seen. */
   gone(name: string): Promise<Pod>;
-  /** Deletes and waits until it is gone; gives what was last seen of it. */
+  /** Deletes the pod and waits until it is removed; returns the last version seen. */
   remove(name: string, graceSeconds?: number): Promise<Pod>;
   get(name: string): Pod | undefined;
-  /** Every version of the pod that was seen. */
+  /** All versions of the pod that were seen. */
   history(name: string): readonly Pod[];
-  /** What it has printed so far. */
+  /** The log of the pod so far. */
   logs(name: string, options?: string): Promise<string>;
-  /** Waits until that is what it has printed. */
+  /** Waits until the log equals the text. */
   printed(name: string, text: string, options?: string): Promise<void>;
-  /** Runs a command in the pod's container by kubectl. */
+  /** Runs a command in the pod's container with kubectl. */
   exec(name: string, ...command: readonly string[]): Promise<string>;
-  /** Events of the pod; waits until there is one of each reason. */
+  /** Returns the events of the pod; waits until there is one of each reason. */
   events(name: string, ...reasons: readonly string[]): Promise<readonly CoreEvent[]>;
   stop(): void;
 }

@@ -1,6 +1,6 @@
-// What work costs, for tests of texts that are made to be expensive.
+// Processor time of an operation, for tests of inputs crafted to be expensive.
 
-/** Milliseconds of processor time, which do not grow while others use the machine. */
+/** Milliseconds of processor time, which are independent of the load of the machine. */
 export async function processorMilliseconds(work: () => unknown): Promise<number> {
   const before = process.cpuUsage();
   await work();

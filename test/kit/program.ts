@@ -1,11 +1,11 @@
-// How a program of this package is started in tests: as it was built, or from its source while that is newer
-// than the build.
+// The command that starts a program of this package in tests: as built, or from its source where that is
+// newer than the build.
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 const root = join(import.meta.dirname, "..", "..");
 
-/** The words of the command line before the flags. */
+/** The command line up to the flags. */
 export function programCommand(name: string): readonly string[] {
   return isFresh()
     ? [join(root, "bin", name)]

@@ -1,5 +1,5 @@
-// An image registry on loopback, holding images that the tests make themselves from a static busybox: nothing
-// is ever downloaded.
+// An image registry on loopback with images that the tests build from a static busybox: nothing is
+// downloaded.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
@@ -12,24 +12,24 @@ import { programPath } from "./needs.ts";
 
 const run = promisify(execFile);
 
-/** What an image runs and holds. */
+/** Command, environment and files of an image. */
 export interface ImagePlan {
   readonly entrypoint?: readonly string[];
   readonly command?: readonly string[];
   readonly env?: readonly string[];
   readonly user?: string;
   readonly workingDir?: string;
-  /** Files to add to the busybox system, by path; executable. */
+  /** Executable files to add to the busybox system, by path. */
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
 }
 
 export interface Registry {
   readonly host: string;
-  /** Adds an image; gives its full name. `name` is `repository:tag`. */
+  /** Adds an image and returns its full name. `name` is `repository:tag`. */
   add(name: string, plan: ImagePlan): Promise<string>;
   /** Requests so far, as `GET /v2/…`. */
   readonly requests: string[];
-  /** From now on only this user and password get anything; undefined opens it again. */
+  /** From now on requires this user and password; undefined removes the requirement. */
   protect(credentials: { readonly username: string; readonly password: string } | undefined): void;
   stop(): Promise<void>;
 }
@@ -89,7 +89,7 @@ export async function startRegistry(): Promise<Registry> {
 
 const manifestType = "application/vnd.oci.image.manifest.v1+json";
 
-/** The pieces of an image: what its manifest names, and the manifest. */
+/** The parts of an image: the blobs its manifest names, and the manifest. */
 export interface ImageParts {
   readonly blobs: readonly (readonly [digest: string, bytes: Buffer])[];
   readonly manifest: Buffer;
@@ -133,7 +133,7 @@ function configOf(plan: ImagePlan, layer: string): unknown {
   };
 }
 
-/** A small system: busybox under all its names, a few users, the usual folders. */
+/** A small root file system: busybox under all its names, a few users, the usual directories. */
 async function layerOf(files: Readonly<Record<string, string | Uint8Array>>): Promise<Buffer> {
   const folder = await mkdtemp(join(tmpdir(), "orch-image-"));
   try {

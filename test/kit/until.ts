@@ -1,10 +1,10 @@
-// Asks a running program again and again until what is waited for is there.
+// Polls a running program until a condition holds.
 import { setImmediate as immediate, setTimeout as sleep } from "node:timers/promises";
 import type { VirtualClock } from "#base";
 
 const patienceSeconds = 120;
 
-/** Gives what the look finds. `what` is waited for, as it is told when it does not come. */
+/** Returns the result of `look` once it is truthy. `what` describes the condition in the error on timeout. */
 export async function until<T>(
   what: string | (() => Promise<string>),
   look: () => Promise<T | undefined | false>,
@@ -16,12 +16,12 @@ export async function until<T>(
   throw new Error(`not within ${patienceSeconds} s: ${typeof what === "string" ? what : await what()}`);
 }
 
-/** Asks that follow each other at once; what is not there by then waits for time or for another program. */
+/** Polls without a pause; a condition that needs more depends on time or on another process. */
 const quickAsks = 50;
 
 /**
- * For what happens in this process: asks at each turn of the event loop, later every other millisecond. A virtual
- * clock that is given moves on between asks.
+ * Polls a condition of this process at each turn of the event loop, later every other millisecond. Advances
+ * the virtual clock, if one is given, between polls.
  */
 export async function eventually<T>(
   ask: () => Promise<T | undefined | false>,

@@ -1,7 +1,7 @@
-// A proxy between an agent and the API server that knows one request from the next. It vouches for the agent
-// with the agent's own certificate. Requests can be refused, reset, late or without answer, before or after
-// the server has acted; watches can be slow, break off in the middle of a frame, or be told that their place
-// is forgotten; and nothing at all may come through for a while.
+// A proxy between an agent and the API server that decides per request. It authenticates with the agent's own
+// certificate. Requests can be refused, reset, delayed or left without response, before or after the server
+// has acted; watches can be slow, break off in the middle of a frame, or fail because their resource version
+// has expired; and a partition can block all traffic for a while.
 import { once } from "node:events";
 import {
   type ClientHttp2Session,
@@ -15,19 +15,19 @@ import {
 import type { AddressInfo } from "node:net";
 
 export type ApiFault =
-  /** A status without asking the server; 429 and 503 say when to come again. */
+  /** Answers with a status without contacting the server; 429 and 503 carry Retry-After. */
   | { readonly kind: "refuse"; readonly status: number; readonly retryAfterSeconds?: number }
   | { readonly kind: "reset" }
-  /** The server does what it is asked; its answer is lost. */
+  /** The server executes the request; its response is lost. */
   | { readonly kind: "lose" }
   | { readonly kind: "delay"; readonly milliseconds: number }
   | { readonly kind: "hang" }
   | { readonly kind: "cut" }
-  /** The watch ends after so many milliseconds, and the next is told that its place is forgotten. */
+  /** The watch ends after this many milliseconds, and the next one fails with an expired resource version. */
   | { readonly kind: "expire"; readonly milliseconds: number }
-  /** The answer breaks off in the middle. */
+  /** The response breaks off in the middle. */
   | { readonly kind: "halve" }
-  /** Every piece of the answer comes so much later. */
+  /** Every chunk of the response is delayed by this much. */
   | { readonly kind: "slow"; readonly milliseconds: number };
 
 export interface ApiRequest {
@@ -40,18 +40,18 @@ export interface ApiFaultProxy extends AsyncDisposable {
   readonly url: string;
   readonly met: ReadonlyMap<string, number>;
   plan(decide: (request: ApiRequest) => ApiFault | undefined): void;
-  /** From now on nothing comes through: requests are never answered, or nobody is there to connect to. */
+  /** Blocks all traffic from now on: requests are never answered, or connections are refused. */
   part(how: "silent" | "refused"): void;
   /** Ends all faults and partitions. */
   calm(): void;
 }
 
 export interface ApiFaultProxyOptions {
-  /** The server and what it is known by. */
+  /** The server's URL and certificate authority. */
   readonly target: { readonly url: string; readonly ca: string };
-  /** The agent's certificate, for the server. */
+  /** The agent's certificate, presented to the server. */
   readonly agent: { readonly cert: string; readonly key: string };
-  /** The proxy's own, for the agent. */
+  /** The proxy's own certificate, presented to the agent. */
   readonly serving: { readonly cert: string; readonly key: string };
 }
 
@@ -187,6 +187,6 @@ export async function apiFaultProxy({
   };
 }
 
-/** What a request watches: its path without the place where it goes on. */
+/** Returns what a request watches: its path without resource version and timeout. */
 const placeOf = (headers: IncomingHttpHeaders): string =>
   String(headers[":path"]).replace(/[?&](resourceVersion|timeoutSeconds)=[^&]*/g, "");

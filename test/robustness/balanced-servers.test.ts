@@ -1,5 +1,5 @@
-// Two servers behind a TCP balancer on an etcd of three members, under load: each is rolled, killed, paused and cut off
-// from etcd, and members of etcd are killed. Clients try again as client libraries do.
+// Two servers behind a TCP balancer on a three-member etcd, under load: each is rolled, killed, paused and
+// cut off from etcd, and etcd members are killed. Clients retry as client libraries do.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -14,7 +14,7 @@ import { type Shown, type Told, type Watched, type Written, checkShown, checkWat
 const rounds = Number(process.env["ORCH_BALANCED_ROUNDS"] ?? 1);
 const namespace = "default";
 const lastName = "last";
-/** As long as an operation may be tried again. */
+/** How long an operation may be retried. */
 const patienceMilliseconds = 120_000;
 
 interface Notes {
@@ -22,7 +22,7 @@ interface Notes {
   readonly writes: Written[];
   readonly shown: Shown[];
   readonly watches: Watched[];
-  /** Requests that were sent again, by why. */
+  /** Number of retries by reason. */
   readonly again: Map<string, number>;
   slowestMilliseconds: number;
 }
@@ -109,7 +109,7 @@ interface Faulty {
   readonly balancer: Balancer;
 }
 
-/** One fault at a time, each on the other server than the one before; the next when both are ready again. */
+/** Injects one fault at a time, alternating between the servers, each once both are ready again. */
 async function faults({ servers, ways, members, balancer }: Faulty): Promise<void> {
   const kinds: ((at: number) => Promise<void>)[] = [
     // Rolled.
@@ -150,9 +150,9 @@ async function faults({ servers, ways, members, balancer }: Faulty): Promise<voi
 type Maps = ReturnType<typeof maps>;
 
 /**
- * Tries an operation until it is answered, as controllers and client libraries do: after a connection that broke, after
- * an answer that says when to come back, and after one that cannot tell whether a write was done. Any other refusal is
- * an error.
+ * Retries an operation until it is answered, as controllers and client libraries do: after a broken
+ * connection, after a response with Retry-After, and after one that leaves open whether a write was executed.
+ * Any other refusal is an error.
  */
 async function tried<T>(
   { notes }: Scene,
@@ -179,7 +179,7 @@ const mayBeSentAgain = (error: unknown): boolean =>
 
 const isToComeBack = ({ details }: ApiError): boolean => (details?.retryAfterSeconds ?? 0) > 0;
 
-/** Objects come, are changed some times, and go. */
+/** Creates objects, updates them several times, and deletes them. */
 async function write(scene: Scene, writer: number): Promise<void> {
   const { notes, over } = scene;
   const client = scene.client();
@@ -199,7 +199,7 @@ async function write(scene: Scene, writer: number): Promise<void> {
       try {
         return writtenOf(await to.create({ metadata: { name, namespace }, data: { [word]: "1" } }));
       } catch (error) {
-        // The answer to an earlier attempt was lost.
+        // The response to an earlier attempt was lost.
         if (!(isAgain && error instanceof ApiError && error.code === 409)) throw error;
         return writtenOf(await to.get(name, { namespace }));
       }
@@ -251,7 +251,10 @@ const putLast = async (client: Maps): Promise<number> => {
   return Number(written.metadata.resourceVersion);
 };
 
-/** One watch as its client sees it: begun again from what it was told last, on whichever server, until the last word. */
+/**
+ * One watch as seen by its client: resumed from the last revision it received, on either server, until the
+ * final event.
+ */
 async function watch(scene: Scene): Promise<void> {
   const client = scene.client();
   const list = await tried(scene, client, (from) => from.list({ namespace, limit: 1 }));

@@ -1,5 +1,5 @@
-// A TCP balancer as stands in front of API servers: it asks each server whether it is ready, gives new connections to
-// those that are in turn, and closes connections to one that has not been ready for a while.
+// A TCP balancer like those in front of API servers: it probes each server's readiness, distributes new
+// connections over the ready ones, and closes connections to a server that has been unready for a while.
 import { once } from "node:events";
 import { get } from "node:https";
 import { type AddressInfo, type Socket, connect, createServer } from "node:net";
@@ -11,13 +11,13 @@ export interface BalancedServer {
 
 export interface Balancer extends AsyncDisposable {
   readonly port: number;
-  /** How many servers are ready. */
+  /** Number of ready servers. */
   ready(): number;
 }
 
 const probeMilliseconds = 200;
 const probeTimeoutMilliseconds = 1000;
-/** So many probes in a row that are not answered with 200 take a server out. */
+/** Number of consecutive probes answered with anything but 200 after which a server is taken out. */
 const failuresUntilDown = 2;
 /** How long connections to a server that was taken out may end by themselves. */
 const drainMilliseconds = 2000;

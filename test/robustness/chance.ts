@@ -1,16 +1,16 @@
-// Luck that can be had again: the same seed gives the same throws.
+// Reproducible randomness: the same seed yields the same sequence.
 
 export interface Chance {
-  /** At least 0, below 1. */
+  /** Returns a number of at least 0 and below 1. */
   throw(): number;
-  /** True so many times of a hundred. */
+  /** Returns true with this probability. */
   percent(percent: number): boolean;
-  /** A whole number from 0 up to below `end`. */
+  /** Returns an integer from 0 to below `end`. */
   below(end: number): number;
   one<T>(of: readonly T[]): T;
   /**
-   * Luck of its own for a part that throws at times of its own: what it throws depends on the seed and the
-   * name only.
+   * Returns an independent generator for a component that draws at its own times: its sequence depends only
+   * on the seed and the name.
    */
   part(name: string): Chance;
 }

@@ -1,5 +1,5 @@
-// Two controller managers and two schedulers on one API server, under load: each is killed, the server is killed
-// and stays away, and in the end the cluster is what its objects ask for.
+// Two controller managers and two schedulers on one API server, under load: each is killed, the server is
+// killed and stays down, and finally the cluster is in the state that its objects specify.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -84,7 +84,7 @@ test(
   },
 );
 
-/** Scales, rolls out and deletes pods at random until the signal; what a server that is away loses is lost. */
+/** Scales, rolls out and deletes pods at random until the signal; changes fail while the server is down. */
 async function changes(client: ApiClient, luck: Chance, signal: AbortSignal): Promise<void> {
   const deployments = client.of(kinds.deployments);
   const pods = client.of(kinds.pods);
@@ -106,7 +106,7 @@ async function changes(client: ApiClient, luck: Chance, signal: AbortSignal): Pr
   }
 }
 
-/** What is not as it should be; empty when all is. */
+/** Returns the differences between the desired and the actual state; empty when there are none. */
 async function differences(client: ApiClient, wanted: ReadonlyMap<string, number>): Promise<string> {
   const found: string[] = [];
   const pods = (await client.of(kinds.pods).list({ namespace })).items;

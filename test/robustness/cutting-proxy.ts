@@ -1,19 +1,19 @@
-// A proxy in front of a server, whose connections can be cut at any time, or held: then nothing passes, and
-// nothing is lost.
+// A proxy in front of a server whose connections can be cut at any time, or stalled, which passes no data and
+// loses none.
 import { once } from "node:events";
 import { type AddressInfo, type Socket, connect, createServer } from "node:net";
 
 export interface CuttingProxy extends AsyncDisposable {
   readonly port: number;
-  /** Cuts every connection there is; says how many. */
+  /** Cuts all connections and returns their number. */
   cut(): number;
-  /** Nothing passes until it is let go, in new connections either. */
+  /** Stalls all connections, including new ones, until `letGo`. */
   hold(): void;
   letGo(): void;
 }
 
 export async function cuttingProxy(target: number): Promise<CuttingProxy> {
-  /** Each with the one it goes to. */
+  /** Each client connection with its connection to the server. */
   const open = new Map<Socket, Socket>();
   let held = false;
   const server = createServer((near) => {

@@ -1,6 +1,6 @@
-// One round of faults on a node: pods come and go at random while the runtime, the API server and the agent
-// fail; then all faults end, and everything must come to what clients expect, with nothing left behind,
-// nothing done twice and nothing told that was not so.
+// One round of faults on a node: pods are created and deleted at random while the runtime, the API server and
+// the agent fail; then all faults end, and everything must reach the state that clients expect, with nothing
+// left behind, nothing executed twice and nothing reported that did not happen.
 import { readFile, readdir, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -23,22 +23,22 @@ export interface FaultRoundOptions {
   readonly namespace: string;
   readonly seed: number;
   readonly seconds: number;
-  /** What fails; the daemon is the runtime as a process, which is killed. */
+  /** The components that fail; `daemon` is the process of the runtime, which is killed. */
   readonly of: readonly ("runtime" | "daemon" | "api" | "agent" | "plugins" | "disk")[];
-  /** Needed where they are to fail. */
+  /** Required if they are to fail. */
   readonly plugins?: Pick<NodePlugins, "start" | "kill" | "registered">;
   readonly disk?: Pick<SmallDisk, "fill" | "clear">;
-  /** How long everything may take to come to rest afterwards. */
+  /** How long the node may take to settle afterwards. */
   readonly restSeconds: number;
   readonly most: number;
-  /** How many pods there are, and have come to what they must, before anything fails. */
+  /** Number of pods that are created, and have reached their expected state, before the first fault. */
   readonly initially?: number;
   readonly partitionSeconds?: number;
   readonly kinds?: readonly string[];
   readonly say: (line: string) => void;
 }
 
-/** Acts that change something, for which a lost answer is worst. */
+/** Calls that change state, for which a lost response is worst. */
 const acts = [
   "RunPodSandbox",
   "StopPodSandbox",
@@ -55,10 +55,10 @@ export function runtimeFaults(luck: Chance): (call: string) => RuntimeFault | un
     const isAct = acts.includes(call);
     if (!luck.percent(isAct ? 25 : 4)) return undefined;
     const codes: number[] = [refusals.unavailable, refusals.unknown];
-    // A program that was not in time has failed its probe; that would be a cause.
+    // A command that timed out has failed its probe, which would be a legitimate reason for a restart.
     if (call !== "ExecSync") codes.push(refusals.deadlineExceeded);
-    // Of what is not there nothing is left to be done: a runtime that says so of what is there must be seen
-    // through.
+    // NotFound means that there is nothing left to stop or remove: the agent must detect a runtime that says
+    // so of something that exists.
     if (/^(Stop|Remove)/.test(call)) codes.push(refusals.notFound);
     const roll = luck.below(100);
     if (roll < 30) return { kind: "refuse", code: luck.one(codes) };
@@ -88,7 +88,7 @@ export function apiFaults(luck: Chance): (request: ApiRequest) => ApiFault | und
   };
 }
 
-/** Gives what was found wrong. */
+/** Returns the problems found. */
 export async function faultRound(options: FaultRoundOptions): Promise<string[]> {
   const { cluster, runtimeProxy, apiProxy, namespace, seed, seconds, of, restSeconds, most, say } = options;
   const luck = chance(seed);
@@ -152,7 +152,7 @@ export async function faultRound(options: FaultRoundOptions): Promise<string[]> 
         say("partition over");
         apiProxy.calm();
         apiProxy.plan(apiFaults(luck.part("api again")));
-        // A long round has more than one.
+        // A long round has more than one partition.
         const next = Date.now() + 120_000 + times.below(120_000);
         if (next < began + seconds * 1000) partAt = next;
       }
@@ -242,15 +242,17 @@ export async function faultRound(options: FaultRoundOptions): Promise<string[]> 
   }
 }
 
-/** Our own connection to the runtime may have been lost with it. */
+/** The test's own connection to the runtime may have been lost with it. */
 const notYet = (error: Error): string[] => [error.message];
 
 interface History {
   readonly uids: Set<string>;
   readonly latest: Map<string, Pod>;
-  /** By pod and container, the containers that the runtime could not start: nothing of theirs ever ran. */
+  /** By pod and container, the containers that the runtime failed to start: their command never ran. */
   readonly failedStarts: Map<string, Set<string>>;
-  /** Pods that were ready and are not any more, with those of their containers that are told as ended. */
+  /**
+   * Pods that were ready and no longer are, with those of their containers that are reported as terminated.
+   */
   readonly flips: { readonly what: string; readonly containers: readonly string[] }[];
 }
 
@@ -260,7 +262,7 @@ const isReady = (pod: Pod): boolean =>
   pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") === true;
 const isOver = (pod: Pod): boolean => pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed";
 
-/** What each version of an object may not say after the one before. */
+/** Checks each version of an object against the one before it. */
 function follow(
   cluster: Cluster,
   namespace: string,
@@ -317,8 +319,8 @@ function noteFailedStarts({ failedStarts }: History, { metadata, status }: Pod):
   for (const { name, state, lastState } of all) {
     for (const { terminated } of [state, lastState]) {
       if (!terminated) continue;
-      // A runtime that was killed at the start knows of no time at which it began; the end of what was to
-      // become the container may be told as Unknown (255) or, where its shim saw it, as an error (1).
+      // A runtime killed during a start does not know the start time; the container may be reported as
+      // terminated with Unknown (255) or, where its shim noticed, with an error (1).
       const wasCutOff = Date.parse(terminated.startedAt ?? "") === 0;
       if (terminated.reason !== "StartError" && !wasCutOff) continue;
       const key = `${metadata.uid}.${name}`;
@@ -335,13 +337,13 @@ async function watchRuntime(
 ): Promise<void> {
   while (!signal.aborted) {
     for (const double of await doublesOf(runtime).catch(() => [])) wrong(`runs twice: ${double}`);
-    // It may be away just now; what has ended is still there when it is back.
+    // The runtime may be down at the moment; exited containers are still listed when it is back.
     await losses.look(runtime).catch(() => undefined);
     await sleep(300, undefined, { signal }).catch(() => undefined);
   }
 }
 
-/** What is not yet as it must be once no faults come. */
+/** Returns everything that is not in its expected final state. */
 async function oddities(
   cluster: Cluster,
   runtime: ContainerRuntime,
@@ -397,24 +399,24 @@ function isAsFated(pod: Pod, { fate }: LivingPod, losses: RuntimeLosses): boolea
   return pod.status?.phase === "Failed" && (wasKeptFromStarting(pod) || wasLostForGood(pod, losses));
 }
 
-/** A pod that comes while its plug-in is away is turned away. */
+/** A pod created while its plugin is down is rejected. */
 const wasRefusedDevices = ({ metadata, status }: Pod): boolean =>
   metadata.labels?.["kind"] === "device" && status?.reason === "UnexpectedAdmissionError";
 
 /**
- * Where the runtime was cut off while it started a container, that container has failed, and with it a pod
+ * If the runtime was interrupted while it started a container, that container has failed, and with it a pod
  * that never restarts.
  */
 const wasKeptFromStarting = ({ spec, status }: Pod): boolean =>
   spec.restartPolicy === "Never" &&
   status?.containerStatuses?.some(({ state }) => state.terminated?.reason === "StartError") === true;
 
-/** Nor does a pod that never restarts come back from the loss of a container by the runtime. */
+/** A pod that never restarts does not recover from a container lost by the runtime, either. */
 const wasLostForGood = ({ spec, status }: Pod, losses: RuntimeLosses): boolean =>
   spec.restartPolicy === "Never" &&
   status?.containerStatuses?.some(({ state }) => losses.has(state.terminated?.containerID ?? "")) === true;
 
-/** Restarts that are told and did not happen: there are fewer starts than they would take. */
+/** Returns the containers that report more restarts than the recorded starts allow. */
 async function phantoms(
   cluster: Cluster,
   folder: string,
@@ -433,8 +435,8 @@ async function phantoms(
       const begun =
         (await readFile(join(folder, `${metadata.uid}.${name}`), "utf8").catch(() => "")).split("\n").length -
         1;
-      // One that runs has been started once more than it has restarted; of one that was cut off at its start
-      // only the runtime knows.
+      // A running container has been started once more than it was restarted. Starts that were interrupted
+      // before the command ran are known to the runtime only.
       const failed = history.failedStarts.get(`${metadata.uid}.${name}`)?.size ?? 0;
       if (restartCount > begun + failed - (state.running ? 1 : 0))
         found.push(
@@ -453,7 +455,7 @@ async function footprint(pid: number): Promise<{ readonly megabytes: number; rea
   };
 }
 
-/** Lines of the agent's log that a program in good order does not write. */
+/** Returns lines of the agent's log that a healthy agent does not write. */
 async function oddLines({ agent }: Cluster): Promise<string[]> {
   const log = await agent.log();
   const lines = log

@@ -1,4 +1,4 @@
-// The smallest objects of many kinds that a server takes, by the path of their collection.
+// Minimal valid objects of many kinds, by the path of their collection.
 import { type Dialect, groupName } from "#dialect";
 
 export function goodObjects(dialect: Dialect): Readonly<Record<string, object>> {

@@ -1,4 +1,4 @@
-// Requests as nobody sane would send them, close enough to sane ones to get past the first check.
+// Requests that no sane client would send, close enough to valid ones to pass the first checks.
 import fc from "fast-check";
 import { type Message, encodeEnvelope, protobufCodec } from "#schema";
 import { arbitraryObject } from "../kit/arbitrary-object.ts";
@@ -11,7 +11,7 @@ export interface FuzzRequest {
   readonly body?: string | Uint8Array;
 }
 
-/** A resource as discovery tells it, and how its objects are made. */
+/** A resource as discovery lists it, with its schema and sample objects. */
 export interface FuzzTarget {
   /** `/api/v1` or `/apis/group/version`. */
   readonly root: string;
@@ -21,7 +21,7 @@ export interface FuzzTarget {
   readonly namespaced: boolean;
   readonly subresources: readonly string[];
   readonly schema?: Message | undefined;
-  /** Objects that the server has taken. */
+  /** Objects that the server has accepted. */
   readonly good: readonly object[];
 }
 
@@ -48,7 +48,7 @@ const leaf = fc.oneof(
 );
 const nonsense = fc.oneof(leaf, fc.jsonValue({ maxDepth: 3 }));
 
-/** Where in an object to put something else: a step picks among what is there. */
+/** A position in an object: each step selects one of the existing fields or items. */
 const spot = fc.array(fc.nat({ max: 30 }), { minLength: 1, maxLength: 6 });
 const change = fc.record({ spot, value: fc.option(nonsense, { nil: undefined, freq: 4 }) });
 
@@ -126,7 +126,7 @@ const directives = fc.constantFrom<unknown>(
   { data: { a: null } },
 );
 
-/** Requests to the given resources, with bodies near objects of their kinds. */
+/** Generates requests for the given resources, with bodies similar to objects of their kinds. */
 export function fuzzRequests(
   targets: readonly FuzzTarget[],
   samplesPerKind: number,
@@ -146,7 +146,7 @@ export function fuzzRequests(
       ? random
       : fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...target.good) }, { weight: 1, arbitrary: random });
   };
-  /** An object of the kind, mostly the one that the path names. */
+  /** Generates an object of the kind, mostly with the name in the path. */
   const near = (target: FuzzTarget, pathName: string): fc.Arbitrary<unknown> =>
     fc
       .record({
@@ -162,7 +162,7 @@ export function fuzzRequests(
       .map(({ sample, name, namespace, changes, stranger }) => {
         const object = typeof sample === "object" && sample !== null ? sample : {};
         const { metadata } = object as { metadata?: object };
-        // Random names and references refuse nearly everything: most objects keep little of their metadata.
+        // Random names and references are nearly always refused: most objects get minimal metadata.
         const meta =
           stranger === 0 ? { ...metadata, ...(target.namespaced && { namespace }) } : { labels: { a: "b" } };
         return changed(
@@ -317,7 +317,7 @@ export function fuzzRequests(
             },
             { weight: 1, arbitrary: oddBody(target, name) },
           ),
-          // Most say what they send, or all would end at the media type.
+          // Most requests declare their media type, or all would fail on it.
           says: fc.nat({ max: 9 }),
         }),
       )
@@ -365,7 +365,7 @@ const deleteOptions = fc.constantFrom(
   JSON.stringify({ kind: "DeleteOptions", apiVersion: "v1", propagationPolicy: "Foreground" }),
 );
 
-/** What goes together: a method and whether the path names one object. */
+/** Combinations of a method and whether the path names an object. */
 const verbs = [
   ["GET", true],
   ["GET", false],

@@ -1,4 +1,4 @@
-// Values for fuzzed requests: methods, names, selectors, parameters and headers, right and wrong.
+// Valid and invalid values for fuzzed requests: methods, names, selectors, parameters and headers.
 import fc from "fast-check";
 
 export const methods = fc.oneof(

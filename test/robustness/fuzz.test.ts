@@ -9,7 +9,7 @@ import type { Message } from "#schema";
 import { goodObjects } from "./fuzz-objects.ts";
 import { type FuzzRequest, type FuzzTarget, fuzzRequests } from "./fuzz-requests.ts";
 
-/** A few here; a million and more with the variable (see README.md). */
+/** The default is small; a million and more with the variable (see README.md). */
 const cases = Number(process.env["ORCH_FUZZ_CASES"] ?? 4000);
 const seed = process.env["ORCH_FUZZ_SEED"] ? Number(process.env["ORCH_FUZZ_SEED"]) : 20_300_101;
 const casesPerState = 500;
@@ -39,7 +39,7 @@ test(
       })) {
         const [before, began] = [await settledRevision(server), clock.now()];
         const { status, text } = await answered(server, clock, request);
-        // Where time had to pass, the server's own duties may have changed something, too.
+        // If the clock advanced, the server's own controllers may have changed something, too.
         const waited = clock.now() > began;
         statuses.set(status, (statuses.get(status) ?? 0) + 1);
         const trouble = surprises.splice(0).map((text) => text.split("\n", 3).join(" "));
@@ -70,7 +70,7 @@ test(
   },
 );
 
-/** kube-apiserver refuses that with 500, in these words. */
+/** kube-apiserver refuses that with a 500 and this text. */
 const missingUser = /^Internal Server Error: ".*": requested \[\{.*\}\] without impersonating a user\n$/s;
 function impersonatesNobody({ headers }: FuzzRequest): boolean {
   const names = Object.keys(headers ?? {}).filter((name) => /^impersonate-(group|uid|extra-)/.test(name));
@@ -180,7 +180,7 @@ test("requests that once failed are answered, and what is refused changes nothin
 const shown = ({ body, ...rest }: FuzzRequest): string =>
   `${JSON.stringify(rest)} ${typeof body === "string" ? body.slice(0, 2000) : body ? `base64 ${Buffer.from(body).toString("base64")}` : ""}`;
 
-/** Two objects of many kinds that requests can meet, by the path they are made under. */
+/** Creates two objects of many kinds that requests can refer to, and returns them by collection path. */
 async function prepare({ client }: RunningServer): Promise<Map<string, object[]>> {
   await client.request("POST", "/api/v1/namespaces", { metadata: { name: "other" } });
   const made = new Map<string, object[]>();
@@ -205,7 +205,7 @@ async function prepare({ client }: RunningServer): Promise<Map<string, object[]>
   return made;
 }
 
-/** Every resource that discovery names. */
+/** Returns every resource that discovery lists. */
 async function targetsOf(
   { client }: RunningServer,
   good: ReadonlyMap<string, object[]>,
@@ -239,7 +239,7 @@ async function targetsOf(
       const subresources = resources
         .filter((other) => other.name.startsWith(`${name}/`))
         .map((other) => other.name.slice(name.length + 1))
-        // It would knock at other doors.
+        // Proxy requests would connect to other hosts.
         .filter((part) => part !== "proxy");
       targets.push({
         root,
@@ -257,8 +257,8 @@ async function targetsOf(
 }
 
 /**
- * The revision once the server's controllers have nothing left to do about earlier requests: they write the
- * conditions of flow schemas, for instance, after a priority level is gone.
+ * Returns the revision once the server's controllers have finished their reactions to earlier requests: for
+ * instance, they write the conditions of flow schemas after a priority level is deleted.
  */
 async function settledRevision(server: RunningServer): Promise<number> {
   for (let revision = await server.kit.revision(); ;) {
@@ -269,18 +269,18 @@ async function settledRevision(server: RunningServer): Promise<number> {
   }
 }
 
-/** Files, such as those below /logs, are read at the pace of the machine. */
+/** Reading files, such as those below /logs, takes real time. */
 const mostRealMilliseconds = 10_000;
 
-/** An exchange that throws instead of answering is a crash. */
+/** Returns the status of an exchange that threw: 200 if it was aborted; any other exception is a crash. */
 function failed(error: unknown): number {
   if ((error as Error).name === "AbortError") return 200;
   throw error;
 }
 
 /**
- * The status, once the body is through; a stream is left after a while. Requests that wait for time are given
- * some.
+ * Reads the body and returns the status; leaves a stream after a while. Advances the clock for requests that
+ * wait for time to pass.
  */
 interface Answer {
   readonly status: number;
@@ -293,7 +293,7 @@ async function answered(server: RunningServer, clock: VirtualClock, request: Fuz
   const exchange = (async () => {
     const answer = await server.inject({ ...request, signal: stop.signal });
     const chunks: Uint8Array[] = [];
-    // Only errors are looked at: an answer may be large.
+    // Only bodies of errors are kept: a response may be large.
     for await (const chunk of answer.chunks) if (answer.status >= 500) chunks.push(chunk);
     return { status: answer.status, text: Buffer.concat(chunks).toString() };
   })().finally(() => (over = true));

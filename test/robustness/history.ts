@@ -1,11 +1,10 @@
-// What really happened, from the store itself, and whether what servers told of it can be true.
-//
+// The true history, read from the store, and checks of what servers reported against it.
 //   truth    a@5  b@6  a@8  b gone@9          a list at 7 shows a@5 b@6 and nothing else; one that begins after the write of a@8
-//                                             was acknowledged shows 8 or later; a watch behind 5 tells b@6, a@8, b gone@9
+//                                             was acknowledged shows 8 or later; a watch from 5 delivers b@6, a@8, b gone@9
 import assert from "node:assert/strict";
 import type { Change, Revision, Store } from "#store";
 
-/** One version of an object; `gone` when that revision took it away. */
+/** One version of an object; `gone` if that revision deleted it. */
 export interface Version {
   readonly name: string;
   readonly revision: Revision;
@@ -15,17 +14,17 @@ export interface Version {
 }
 
 export interface Truth {
-  /** All changes, in order. */
+  /** All changes, in order of revision. */
   readonly versions: readonly Version[];
-  /** Names with their revisions, as they were. */
+  /** Returns the names that existed at a revision, with the revisions of their versions. */
   stateAt(revision: Revision): ReadonlyMap<string, Revision>;
-  /** The versions of one name, in order. */
+  /** Returns the versions of one name, in order. */
   of(name: string): readonly Version[];
 }
 
 /**
- * Follows a resource in the store, whose values are JSON, until everything before the end of `during` is
- * known.
+ * Watches a resource in the store, whose values are JSON, until every change before the end of `during` has
+ * been received.
  */
 export async function recordTruth(
   store: Store,
@@ -38,7 +37,7 @@ export async function recordTruth(
   let end = Infinity;
   const over = during.then(() => store.progress());
   over.then((revision) => (end = revision), () => stop.abort()); // prettier-ignore
-  // A watch that is told nothing new does not come back to look.
+  // A watch without new changes would not yield its progress.
   const nudge = setInterval(() => void (end < Infinity && store.progress().catch(() => undefined)), 100);
   for await (const { changes, through } of store.watch({ prefix }, after, stop.signal)) {
     versions.push(...changes.map((change) => versionOf(change, prefix)));
@@ -79,25 +78,25 @@ export function truthOf(versions: readonly Version[]): Truth {
   };
 }
 
-/** A moment in the order of what the test did and heard. */
+/** A position in the order of the test's requests and responses. */
 export type Moment = number;
 
-/** Something a server was asked to write. */
+/** A write that was requested from a server. */
 export interface Written {
   readonly name: string;
-  /** A word that only this write can have put into the object. */
+  /** A unique word that only this write can have put into the object. */
   readonly word: string;
   readonly asked: Moment;
   readonly answered: Moment;
-  /** Refused writes never happen; of those that were not answered properly nobody knows. */
+  /** Refused writes never take effect; the effect of writes without a proper response is unknown. */
   readonly outcome: "done" | "refused" | "unknown";
-  /** Of the object that was answered. */
+  /** Revision of the object in the response. */
   readonly revision?: Revision;
   readonly uid?: string;
   readonly deleted?: boolean;
 }
 
-/** What a server showed. */
+/** A list that a server returned. */
 export interface Shown {
   readonly server: number;
   readonly how: string;
@@ -105,18 +104,18 @@ export interface Shown {
   readonly answered: Moment;
   readonly revision: Revision;
   readonly items: ReadonlyMap<string, Revision>;
-  /** It had to show at least everything that was acknowledged before. */
+  /** The list had to include everything acknowledged before it was requested. */
   readonly current: boolean;
   readonly notOlderThan?: Revision;
   readonly exactly?: Revision;
 }
 
-/** One object that was asked for, with the most recent there is. */
+/** The result of a get of the most recent version. */
 export interface Got {
   readonly server: number;
   readonly name: string;
   readonly asked: Moment;
-  /** Undefined when there was none. */
+  /** Undefined if the object did not exist. */
   readonly revision: Revision | undefined;
 }
 
@@ -124,7 +123,7 @@ export interface Watched {
   readonly server: number;
   readonly from: Revision;
   readonly events: readonly Told[];
-  /** The server gave it up: then the end may be missing. */
+  /** The server ended the watch: the last events may be missing. */
   readonly ended: boolean;
 }
 export interface Told {
@@ -133,7 +132,10 @@ export interface Told {
   readonly revision: Revision;
 }
 
-/** Every word is in the version that was answered, and stays: nobody overwrites what others wrote. */
+/**
+ * Checks that every written word is in the version that was returned and in all later ones: no writer
+ * overwrites another one.
+ */
 export function checkWrites(truth: Truth, writes: readonly Written[]): void {
   for (const all of Map.groupBy(truth.versions, ({ uid }) => uid).values()) {
     for (const [at, version] of all.entries()) {
@@ -212,7 +214,7 @@ export function checkShown(
       `server ${server} showed ${name}@${revision} when ${floor} had been acknowledged; it can have been ${possible.map((version) => version?.revision).join(", ")}`,
     );
   }
-  // What may be old never goes backwards on one server.
+  // Reads that may be stale never go backwards on one server.
   for (const one of Map.groupBy(shown, ({ server }) => server).values()) {
     for (const later of one) {
       const newest = one.reduce(
@@ -231,7 +233,10 @@ export function checkShown(
   }
 }
 
-/** Everything behind the start, once, in order, under the right type; and no mark ahead of it. */
+/**
+ * Checks that a watch delivers everything after its start, once, in order, with the right type, and no
+ * bookmark ahead of a change.
+ */
 export function checkWatched(truth: Truth, watches: readonly Watched[], end: Revision): void {
   const alive = new Set<string>();
   const told: Told[] = truth.versions.map(({ name, revision, gone }) => {

@@ -1,4 +1,4 @@
-// Random writers, and the check that a follower of what they write saw neither too little nor too much.
+// Random writers, and a check that a watcher of their objects received exactly the right events.
 import assert from "node:assert/strict";
 import { ApiError } from "#base";
 import { type AnyObject, type ResourceClient, Unreachable } from "#client";
@@ -25,8 +25,9 @@ export const seenOf = (
 });
 
 /**
- * Every object's life must be told in order: it comes, changes to ever newer versions, goes. Some followers
- * tell of an object that was made anew under its old name while they were away as of a change (`merges`).
+ * Checks that every object's events arrive in order: added, modified to ever newer versions, deleted. Some
+ * watchers report an object that was deleted and created again under the same name while they were
+ * disconnected as modified (`merges`).
  */
 export function checkLives(who: string, events: readonly Seen[], merges = false): void {
   const living = new Map<string, Seen>();
@@ -47,7 +48,7 @@ export function checkLives(who: string, events: readonly Seen[], merges = false)
   }
 }
 
-/** What is left according to a follower's events. */
+/** Returns the objects that remain according to a watcher's events. */
 export function survivors(events: readonly Seen[]): string[] {
   const living = new Map<string, string>();
   for (const { type, name, uid, version } of events) {
@@ -58,12 +59,12 @@ export function survivors(events: readonly Seen[]): string[] {
 }
 
 export interface Writers {
-  /** Writes that the server confirmed. */
+  /** Number of writes that the server confirmed. */
   confirmed(): number;
   stop(): Promise<void>;
 }
 
-/** Several writers at once, on few names so that they meet. Trouble with the server is waited out. */
+/** Starts several writers on few names, so that they conflict. They retry while the server fails. */
 export function startWriters<T extends AnyObject>(
   client: ResourceClient<T>,
   draft: (name: string, value: number) => Parameters<ResourceClient<T>["create"]>[0],
@@ -87,7 +88,7 @@ export function startWriters<T extends AnyObject>(
     }
   };
   const all = Promise.all(Array.from({ length: options.count }, (_, at) => write(at)));
-  // A writer that fails is seen when the writers are stopped.
+  // The failure of a writer is reported when the writers are stopped.
   all.catch(() => undefined);
   return {
     confirmed: () => confirmed,

@@ -33,7 +33,7 @@ test(
       { count: 6, names: 40, namespace },
     );
 
-    // Ours.
+    // Our informer.
     const stop = new AbortController();
     const ours: Seen[] = [];
     const troubles: string[] = [];
@@ -46,7 +46,7 @@ test(
       onTrouble: (error) => troubles.push(error.message),
     });
 
-    // The public client library's, used as its documentation says: started again after every error.
+    // The informer of the public client library, used as its documentation says: restarted after every error.
     const config = new KubeConfig();
     config.loadFromClusterAndUser(
       {

@@ -1,5 +1,5 @@
-// What a node's agent depends on besides the runtime and the API server: plug-ins that are killed and started
-// again, and a disk that becomes full and is cleared.
+// Dependencies of a node's agent besides the runtime and the API server: plugins that are killed and
+// restarted, and a disk that fills up and is cleared.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, rm, statfs, writeFile } from "node:fs/promises";
@@ -14,7 +14,7 @@ export interface NodePlugins extends AsyncDisposable {
   start(): Promise<void>;
   /** Resolves when the node has their devices and their driver. */
   registered(): Promise<void>;
-  /** With SIGKILL: their sockets stay. */
+  /** Kills them with SIGKILL, which leaves their sockets behind. */
   kill(): Promise<void>;
 }
 
@@ -63,7 +63,7 @@ export interface SmallDisk extends AsyncDisposable {
   clear(): Promise<void>;
 }
 
-/** A file system of its own, never the machine's. */
+/** Mounts a separate tmpfs, so that the machine's disks are not filled. */
 export async function smallDisk(path: string, megabytes: number): Promise<SmallDisk> {
   await mkdir(path, { recursive: true });
   await run("mount", ["-t", "tmpfs", "-o", `size=${megabytes}m`, "tmpfs", path]);

@@ -1,10 +1,10 @@
-// Every trace that pods can leave on a node, looked up where it is and not where an agent says it is.
+// Everything that pods can leave on a node, read from the system and not from the agent.
 import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type ContainerRuntime, containerState, sandboxState } from "#cri";
 import type { Cluster } from "#kit";
 
-/** What is left of pods that none of `kept` accounts for, one line for each. */
+/** Returns the leftovers of pods that do not belong to `kept`, one line for each. */
 export async function tracesOf(
   cluster: Cluster,
   runtime: ContainerRuntime,
@@ -48,7 +48,10 @@ export async function tracesOf(
   ];
 }
 
-/** Whose each address is: that of a sandbox which the runtime does not list is of nobody that an agent can know. */
+/**
+ * Describes the owner of each address: an agent cannot know the owner of one whose sandbox the runtime does
+ * not list.
+ */
 const told = (
   addresses: readonly { readonly address: string; readonly sandbox: string }[],
   sandboxes: readonly { readonly id: string; readonly state: number }[],
@@ -60,20 +63,23 @@ const told = (
     })
     .join(", ");
 
-/** The addresses that are taken, and by which sandbox: the first line of a file that has the address as its name. */
+/**
+ * Returns the allocated addresses with their sandboxes: each is a file named after the address, with the
+ * sandbox in its first line.
+ */
 async function addressesIn(folder: string): Promise<{ address: string; sandbox: string }[]> {
   const paths = await readdir(folder, { recursive: true }).catch(() => []);
   const files = paths.filter((path) => /(^|\/)\d+(\.\d+){3}$/.test(path));
   return await Promise.all(
     files.map(async (path) => ({
       address: path.split("/").at(-1)!,
-      // One that is given back meanwhile belongs to nobody.
+      // An address that is released meanwhile has no owner.
       sandbox: (await readFile(join(folder, path), "utf8").catch(() => "")).split(/\r?\n/)[0]!,
     })),
   );
 }
 
-/** Containers of the same name that run side by side in one pod. */
+/** Returns containers of the same name that run concurrently in one pod. */
 export async function doublesOf(runtime: ContainerRuntime): Promise<string[]> {
   const uidOf = new Map(
     (await runtime.listPodSandboxes()).map(({ id, metadata }) => [id, metadata?.uid ?? id]),
@@ -88,7 +94,7 @@ export async function doublesOf(runtime: ContainerRuntime): Promise<string[]> {
   return [...seen].filter(([, count]) => count > 1).map(([key]) => key);
 }
 
-/** Control groups below one, in all trees. */
+/** Returns the cgroups below one, in all hierarchies. */
 async function groupsBelow(root: string): Promise<string[]> {
   const trees = ["", ...(await readdir("/sys/fs/cgroup"))];
   const found = await Promise.all(

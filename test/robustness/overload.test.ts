@@ -1,5 +1,5 @@
-// More requests than the server may serve at once: every one of them is answered, those that are refused are told when
-// to come back, and heartbeats of nodes get through. How long anything takes is measured by bench/overload.ts.
+// More concurrent requests than the server may serve: every request is answered, refusals carry Retry-After,
+// and node heartbeats succeed. Latencies are measured by bench/overload.ts.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:https";

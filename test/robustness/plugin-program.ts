@@ -1,5 +1,6 @@
-// A process to be killed: a device plug-in with many devices, and a storage driver that binds a directory.
-// Arguments: the agent's root directory, and the directory that is bound. Says "open" when both are announced.
+// A process to be killed: a device plugin with many devices, and a storage driver that binds a directory.
+// Arguments: the agent's root directory, and the directory that is bound. Prints "open" when both are
+// announced.
 import { execFile } from "node:child_process";
 import { mkdir, readFile, rm } from "node:fs/promises";
 import { promisify } from "node:util";
@@ -36,7 +37,7 @@ await announce("DevicePlugin", "example.com/dev", "v1beta1", [
     })),
   })),
 ]);
-// Every call may come again, also to a driver that has been started anew.
+// Every call may be repeated, also to a driver that has been restarted.
 await announce("CSIPlugin", "bind.example.com", "1.0.0", [
   unaryProcedure(csiNodeService.info.serve, () => ({ nodeId: "me" })),
   unaryProcedure(csiNodeService.capabilities.serve, () => ({ capabilities: [] })),

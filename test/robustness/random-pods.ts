@@ -1,4 +1,5 @@
-// Pods of every kind that come and go at random on one node, and what each must come to in the end.
+// Pods of every kind that are created and deleted at random on one node, and the state each must reach in the
+// end.
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Pod } from "#api";
@@ -7,18 +8,18 @@ import { type Draft, kinds } from "#client";
 import type { Cluster, SpecPart } from "#kit";
 import type { Chance } from "./chance.ts";
 
-/** What becomes of a pod that is left alone. */
+/** The final state of a pod that is left alone. */
 export type Fate = "ready" | "Succeeded" | "Failed" | "crashing";
 
 interface PodKind {
   readonly fate: Fate;
-  /** Of no use where the plug-ins of the tests are not there. */
+  /** Not usable without the plugins of the tests. */
   readonly needsPlugins?: boolean;
   readonly spec: (image: string) => SpecPart;
 }
 
 const stays = "trap 'exit 0' TERM; while :; do sleep 0.2; done";
-/** Every start leaves a line outside of the pod, so that starts can be counted. */
+/** Every start appends a line to a file outside of the pod, so that starts can be counted. */
 const counted = (container: string, text: string): readonly string[] => [
   "sh",
   "-c",
@@ -73,7 +74,7 @@ const everyMount = [
   { name: "map", mountPath: "/one/word", subPath: "word" },
 ];
 
-// The disk may be full just then, which is no fault of the agent's: what cannot be written waits.
+// The disk may be full at that moment, which is not a failure of the agent: only the write to it is retried.
 const readsAll = "cat /map/word /secret/word /facts/name /all/token /one/word";
 
 export const podKinds: Readonly<Record<string, PodKind>> = {
@@ -83,7 +84,7 @@ export const podKinds: Readonly<Record<string, PodKind>> = {
     fate: "ready",
     spec: pod([
       container("c", stays, {
-        // A busy machine takes its time over them: only a container that is broken may fail its probes.
+        // Probes are slow on a busy machine: only a broken container may fail its probes.
         startupProbe: { ...exec("true"), periodSeconds: 1, timeoutSeconds: 20, failureThreshold: 30 },
         readinessProbe: { ...exec("true"), periodSeconds: 1, timeoutSeconds: 20 },
         livenessProbe: { ...exec("true"), periodSeconds: 1, timeoutSeconds: 20 },
@@ -179,17 +180,17 @@ export interface LivingPod {
 
 export interface RandomPods {
   readonly namespace: string;
-  /** By name, what must be there in the end. */
+  /** The pods that must exist in the end, by name. */
   readonly living: ReadonlyMap<string, LivingPod>;
-  /** Names and contents of the static pods' files. */
+  /** Names and contents of the manifest files of static pods. */
   readonly files: ReadonlyMap<string, string>;
-  /** Every pod there ever was. */
+  /** The UIDs of all pods ever created. */
   readonly uids: ReadonlySet<string>;
-  /** Makes so many at once, of all kinds in turn. */
+  /** Creates this many pods at once, of all kinds in turn. */
   fill(count: number): Promise<void>;
-  /** One thing happens; says what. */
+  /** Performs one random change and returns its description. */
   step(): Promise<string>;
-  /** Deletes all that is left. */
+  /** Deletes all remaining pods. */
   end(): Promise<void>;
 }
 
@@ -197,9 +198,9 @@ export interface RandomPodsOptions {
   readonly cluster: Cluster;
   readonly namespace: string;
   readonly chance: Chance;
-  /** How many there are at most. */
+  /** Maximum number of pods. */
   readonly most: number;
-  /** A folder for the lines that starts leave. */
+  /** Directory for the lines that starts append. */
   readonly folder: string;
   readonly kinds?: readonly string[];
 }
@@ -247,7 +248,7 @@ export async function randomPods({
       uids.add(metadata.uid ?? "");
       return `create ${name}`;
     } catch (error) {
-      // Its name is still taken by the one that goes.
+      // The name is still taken by a pod that is terminating.
       if (!(error instanceof ApiError) || error.code !== 409) throw error;
       return `create ${name}: taken`;
     }
@@ -316,7 +317,7 @@ export async function randomPods({
         return chance.percent(30) ? `${said}, ${await create(name, kind)}` : said;
       }
       const kind = chance.one(names);
-      // A port of the node is one pod's at a time: schedulers see to that, and here its name does.
+      // A host port belongs to one pod at a time: schedulers ensure that, and here the fixed name does.
       if (kind === "ported") return await create("ported", kind);
       return await create(`${kind}-${chance.percent(50) ? chance.below(3) : `n${made++}`}`, kind);
     },

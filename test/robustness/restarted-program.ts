@@ -1,4 +1,4 @@
-// A program that is started again whenever it ends, as a service manager would.
+// A program that is restarted whenever it exits, as a service manager would do.
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,9 +6,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { programCommand } from "#kit";
 
 export interface RestartedProgram {
-  /** The end of what it has printed. */
+  /** The end of its output. */
   log(): string;
-  /** Ends it at once; it is started again. Resolves when it is gone. */
+  /** Kills the process, which is then restarted. Resolves when the process has exited. */
   kill(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -31,7 +31,7 @@ export function restartedProgram(
     closeSync(output);
     ended = new Promise((resolve) => child.once("exit", () => resolve()));
     void ended.then(async () => {
-      // Not in a tight circle while the server is away.
+      // Pauses, so as not to restart in a tight loop while the server is down.
       if (!stopping) await sleep(pauseMilliseconds);
       if (!stopping) start();
     });

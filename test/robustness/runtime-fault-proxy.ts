@@ -1,6 +1,6 @@
-// A proxy between an agent and its container runtime that knows one call from the next: each can be refused
-// before the runtime hears of it, or after the runtime has carried it out, can be late, can hang, and all
-// connections can be cut.
+// A proxy between an agent and its container runtime that decides per call: each can be refused before it
+// reaches the runtime, or after the runtime has executed it, can be delayed, can hang, and all connections
+// can be cut.
 import { once } from "node:events";
 import { rm } from "node:fs/promises";
 import {
@@ -14,27 +14,27 @@ import {
 } from "node:http2";
 import { connect as connectSocket } from "node:net";
 
-/** Status codes of the protocol. */
+/** gRPC status codes. */
 export const refusals = { unknown: 2, deadlineExceeded: 4, notFound: 5, unavailable: 14 } as const;
 
 export type RuntimeFault =
   | { readonly kind: "refuse"; readonly code: number }
-  /** The runtime does what it is asked; its answer is lost. */
+  /** The runtime executes the call; its response is lost. */
   | { readonly kind: "lose"; readonly code: number }
   | { readonly kind: "delay"; readonly milliseconds: number }
-  /** The runtime does at once what it is asked; its answer comes later. */
+  /** The runtime executes the call at once; its response is delayed. */
   | { readonly kind: "late"; readonly milliseconds: number }
   | { readonly kind: "hang" }
-  /** All calls under way lose their connection. */
+  /** All calls in progress lose their connection. */
   | { readonly kind: "cut" };
 
 export interface RuntimeFaultProxy extends AsyncDisposable {
   readonly endpoint: string;
-  /** How often each call met each fault. */
+  /** Number of injected faults by call and kind. */
   readonly met: ReadonlyMap<string, number>;
-  /** Decides about every call by its name, such as `RunPodSandbox`; undefined lets it pass. */
+  /** Decides about every call by its name, such as `RunPodSandbox`; undefined forwards it. */
   plan(decide: (call: string) => RuntimeFault | undefined): void;
-  /** No more faults; whatever hangs is let go. */
+  /** Stops injecting faults and ends all calls that hang. */
   calm(): void;
 }
 

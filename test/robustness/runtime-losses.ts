@@ -1,13 +1,15 @@
-// Containers that the runtime itself has ended: killed while they ran, it did not find them again when it came
-// back. Its own statuses and the times at which it was away say so; what the agent tells is not asked.
+// Containers ended by the runtime itself: after a kill of the runtime it did not recover them. Determined
+// from its own statuses and outage times, not from what the agent reports.
 import { type ContainerRuntime, type ContainerStatus, containerState, millisecondsOf } from "#cri";
 
 export interface RuntimeLosses {
-  /** The runtime was killed at the first time, and ready again at the second. */
+  /** Records that the runtime was killed at the first time and ready again at the second. */
   wasAway(from: number, to: number): void;
-  /** Reads the statuses of containers that have ended since the last look. */
+  /** Reads the statuses of containers that have exited since the last call. */
   look(runtime: ContainerRuntime): Promise<void>;
-  /** Whether the container, with or without the scheme that the API puts before its id, was lost. */
+  /**
+   * Reports whether the container was lost; accepts its id with or without the scheme that the API prefixes.
+   */
   has(containerId: string): boolean;
   count(): number;
 }
@@ -25,7 +27,7 @@ export function runtimeLosses(): RuntimeLosses {
     look: async (runtime) => {
       for (const { id } of await runtime.listContainers({ state: { state: containerState.exited } })) {
         if (ended.has(id)) continue;
-        // One that is removed meanwhile stays unknown, and so does not count as lost.
+        // A container that is removed meanwhile stays unknown, and so does not count as lost.
         const known = await runtime.containerStatus(id).catch(() => undefined);
         if (known) ended.set(id, known.status);
       }

@@ -1,5 +1,5 @@
-// Proxy and name server are killed under load, and the API server beneath them: see service-network.ts, which
-// runs in a network namespace of its own.
+// Proxy and DNS server are killed under load, and so is the API server: see service-network.ts, which runs in
+// a separate network namespace.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";

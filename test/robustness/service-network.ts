@@ -1,5 +1,5 @@
-// A proxy and a name server under load in the network namespace of this process: each is killed again and again,
-// the API server is killed and stays away, and in the end services lead where their endpoints are. Run by
+// A proxy and a DNS server under load in the network namespace of this process: each is killed repeatedly,
+// the API server is killed and stays down, and finally services lead to their current endpoints. Run by
 // service-network.test.ts.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -20,7 +20,7 @@ const isOneProcess = process.env["ORCH_NETWORK_ONE_PROCESS"] === "1";
 const dialect = dialectNamed("kubernetes")!;
 const backends = Array.from({ length: 12 }, (_, at) => `10.244.0.${at + 1}`);
 const port = 8080;
-/** Nothing changes its endpoints: it must answer whatever is killed. */
+/** The service whose endpoints never change: it must answer whatever is killed. */
 const steady = "steady";
 const changing = ["a", "b", "c", "d"];
 const headless = "headless";
@@ -56,7 +56,7 @@ try {
   await settled();
   const quiet = new AbortController();
   const load = [changes(client, chance(seed), quiet.signal), askSteadily(quiet.signal)];
-  // What they find is told when they are waited for; until then it must not end this process.
+  // Errors are reported when the loads are awaited; until then they must not crash this process.
   for (const each of load) each.catch(() => undefined);
   for (let round = 0; round < rounds; round++) {
     for (const part of parts) {
@@ -64,7 +64,7 @@ try {
       await sleep(1000);
     }
     await server.kill9();
-    // Who starts while the server is away has nobody to ask.
+    // A program that starts while the server is down has no server to list from.
     for (const part of parts) await part.kill();
     await sleep(awaySeconds * 1000);
     await server.restart();
@@ -72,7 +72,7 @@ try {
   }
   quiet.abort();
   const [, answers] = await Promise.all(load);
-  // What a server that was away has lost is written again.
+  // Repeats the writes that failed while the server was down.
   for (const name of [...changing, headless]) await putSlice(client, name, endpoints.get(name)!);
   await settled();
   console.log(`${answers} connections to the steady service, none was refused`);
@@ -110,14 +110,17 @@ async function differences(): Promise<string> {
   return told === wanted ? "" : `the name ${headless} leads to ${told}, not to ${wanted}`;
 }
 
-/** Every backend that answers there; so often asked that none of `count` is missed but by a strange chance. */
+/**
+ * Returns all backends reached at an address; with this many connections, missing one of `count` is very
+ * unlikely.
+ */
 async function reachedAt(address: string, count: number): Promise<string> {
   const seen = new Set<string>();
   for (let at = 0; at < count * 20; at++) seen.add(await ask(address).catch((error: Error) => error.message));
   return [...seen].toSorted().join();
 }
 
-/** Gives how many connections were answered; none may fail. */
+/** Returns the number of answered connections; none may fail. */
 async function askSteadily(signal: AbortSignal): Promise<number> {
   let answers = 0;
   for (; !signal.aborted; answers++) {
@@ -127,7 +130,7 @@ async function askSteadily(signal: AbortSignal): Promise<number> {
   return answers;
 }
 
-/** What the backend behind an address says: its own address. */
+/** Connects and returns the backend's response, its own address. */
 function ask(address: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: address, port: 80, timeout: 60_000 });
@@ -146,7 +149,7 @@ function serve(address: string): Promise<Server> {
   });
 }
 
-/** Moves endpoints at random until the signal. */
+/** Changes endpoints at random until the signal. */
 async function changes(api: ApiClient, luck: Chance, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const name = luck.one([...changing, headless]);

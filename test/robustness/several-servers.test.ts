@@ -1,5 +1,5 @@
-// Servers that share an etcd, asked and watched at random while their ways to it are cut and held and history
-// is compacted.
+// Servers that share an etcd, read, written and watched at random while their connections to it are cut and
+// stalled and history is compacted.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -33,7 +33,7 @@ const flags = [
   "--service-node-port-range=30000-30015",
 ];
 
-/** What was done and heard, in order. */
+/** The recorded requests and responses, in order. */
 interface Notes {
   now: number;
   readonly writes: Written[];
@@ -47,7 +47,7 @@ interface Scene {
   readonly servers: readonly RunningServer[];
   readonly notes: Notes;
   readonly over: AbortSignal;
-  /** Aborted when nobody writes any more: the last word of all has been said. */
+  /** Aborted when all writers have stopped and the final write is done. */
   readonly quiet: AbortSignal;
 }
 
@@ -56,12 +56,12 @@ const doneOf = ({ writes }: Notes): number => writes.filter(({ outcome }) => out
 const saysSomething = (notes: Notes): boolean =>
   doneOf(notes) > 50 && notes.shown.length > 20 && notes.watches.some(({ events }) => events.length > 5);
 
-/** On a slow machine more time than that of the trouble has to pass until enough has happened. */
+/** On a slow machine it takes longer than the faults until enough has been recorded. */
 async function enough(notes: Notes, over: AbortSignal): Promise<void> {
   while (!saysSomething(notes) && !over.aborted) await sleep(100);
 }
 
-/** The object that is written last of all. */
+/** The object of the final write. */
 const lastName = "last";
 
 test(
@@ -70,7 +70,7 @@ test(
   async (t) => {
     const stop = new AbortController();
     const quiet = new AbortController();
-    // Whatever goes wrong, nobody goes on.
+    // Stops all loops if the test fails.
     t.after(() => {
       stop.abort();
       quiet.abort();
@@ -136,7 +136,7 @@ test(
   },
 );
 
-/** Says at which revision the last word is. */
+/** Performs the final write and returns its revision. */
 async function sayLast({ client }: RunningServer): Promise<number> {
   for (;;) {
     try {
@@ -154,11 +154,11 @@ async function sayLast({ client }: RunningServer): Promise<number> {
   }
 }
 
-/** Anything but a clear refusal leaves open what happened. */
+/** Any error but a clear refusal leaves open whether the write took effect. */
 function outcomeOf(notes: Notes, error: unknown): "refused" | "unknown" {
   if (!(error instanceof ApiError)) throw error;
   notes.refusals.set(error.reason, (notes.refusals.get(error.reason) ?? 0) + 1);
-  // What one server said is never wrong on another, however far that one hangs behind.
+  // A resource version from one server is never invalid on another one, however far that one lags behind.
   assert.ok(error.reason !== "InternalError" && error.reason !== "BadRequest", error.message);
   return error.code < 500 || error.code === 503 ? "refused" : "unknown";
 }
@@ -238,14 +238,14 @@ async function read({ servers, notes, over }: Scene, luck: Chance): Promise<void
       for (;;) {
         for (const { metadata } of page.items) items.set(metadata.name!, Number(metadata.resourceVersion));
         if (!page.continue) break;
-        // Whoever gave the first page need not give the next.
+        // The next page may come from another server than the first.
         page = await luck
           .one(servers)
           .client.of(kinds.configMaps)
           .list({ namespace, continue: page.continue, limit: 3 });
         assert.equal(Number(page.resourceVersion), revision, "pages of one list");
       }
-      // Others know such names; the cluster's own are none of ours.
+      // Objects that the servers create themselves are not in the recorded history.
       items.delete("orch-root-ca.crt");
       notes.shown.push({
         server,
@@ -275,12 +275,12 @@ async function watch({ servers, notes, over, quiet }: Scene, luck: Chance): Prom
     const events: Told[] = [];
     const stop = new AbortController();
     const life = setTimeout(() => over.aborted || stop.abort(), 200 + luck.below(6000));
-    // Those who watch at the end hear the last word, and all before it.
+    // Watches open at the end receive the final write and everything before it.
     const leave = (): void => void setTimeout(() => stop.abort(), 60_000).unref();
     quiet.addEventListener("abort", leave, { once: true });
     let heardAll = false;
     try {
-      // A revision that another server gave.
+      // A revision returned by another server.
       const from = Number(
         (await luck.one(servers).client.of(kinds.configMaps).list({ namespace, limit: 1 })).resourceVersion,
       );
@@ -333,14 +333,14 @@ async function serve({ servers, notes, over }: Scene, luck: Chance): Promise<voi
       await services.create({ metadata: { name, namespace }, spec });
       made.push(name);
     } catch (error) {
-      // A range that is full is an error of the server.
+      // An exhausted range is reported as a server error.
       if (!(error instanceof ApiError && error.message.endsWith("is full"))) outcomeOf(notes, error);
     }
     await sleep(luck.below(60));
   }
 }
 
-/** No two services had the same address or port at any time; says how many there were. */
+/** Checks that no two services had the same address or port at any time; returns the number of services. */
 async function recordServices(store: Store, after: number, during: Promise<unknown>): Promise<number> {
   const stop = new AbortController();
   const over = during.finally(() => void setTimeout(() => stop.abort(), 500));

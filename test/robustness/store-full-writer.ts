@@ -1,5 +1,5 @@
-// Fills a small disk with a store, frees some space, goes on, and prints what happened. Argument: the disk's
-// directory.
+// Fills a small disk with a store, frees some space, continues to write, and prints the results. Argument:
+// the disk's directory.
 
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ const write = async (key: string): Promise<void> => {
   }
 };
 let n = 0;
-// Several in flight, so that whole batches are refused.
+// Concurrent writes, so that whole batches are refused.
 while (refused.length < 20) await Promise.all(Array.from({ length: 4 }, () => write(`k${n++}`)));
 const whenFull = (await store.read({ prefix: "" })).entries.filter(
   (entry) => Buffer.compare(entry.value, value) === 0,

@@ -1,5 +1,5 @@
-// A full disk: writes are refused with a clear error and take nothing, reads go on, and so do writes when
-// there is space.
+// A full disk: writes are refused with a clear error and have no effect, reads continue, and writes resume
+// when there is space.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 
-// A small disk of memory in a mount namespace of its own, which ends with the process.
+// A small tmpfs in a separate mount namespace, which ends with the process.
 const namespace = (["-m", "-rm"] as const).find(
   (flags) => spawnSync("unshare", [flags, "mount", "-t", "tmpfs", "none", "/mnt"]).status === 0,
 );

@@ -1,5 +1,4 @@
-// kill -9 in the middle of load, again and again: what was acknowledged is there, nothing is torn, history
-// has no holes.
+// SIGKILL under load, repeatedly: every acknowledged write is present, none is torn, and history has no gaps.
 
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
@@ -12,7 +11,7 @@ import { crc32 } from "node:zlib";
 import { backupStore, openSqlite, restoreStore, type Revision, type Store, StoreLocked } from "#store";
 
 const kills = Number(process.env["STORE_KILLS"] ?? 100);
-/** A slow machine does as many as it can in this time; a number that is asked for is done. */
+/** A slow machine does as many kills as it can in this time; a requested number is always completed. */
 const killMilliseconds = process.env["STORE_KILLS"] ? Infinity : 100_000;
 const root = mkdtempSync(join(tmpdir(), "store-kill-"));
 after(() => rmSync(root, { recursive: true }));
@@ -22,7 +21,7 @@ interface Acknowledged {
   readonly revision: Revision;
 }
 
-/** Starts a writer; `hear` waits until it has said a word. */
+/** Starts a writer; `hear` waits until it has printed a word. */
 async function start(
   dir: string,
   round: number,
@@ -55,7 +54,7 @@ async function kill(child: ChildProcess): Promise<void> {
   await closed;
 }
 
-/** What the writer was promised; a last line that was cut off counts as not told. */
+/** The writes acknowledged to the writer; a truncated last line does not count. */
 const acknowledgements = (dir: string): (Acknowledged & { key: string })[] =>
   readFileSync(`${dir}.acknowledged`, "utf8")
     .split("\n")
@@ -65,7 +64,7 @@ const acknowledgements = (dir: string): (Acknowledged & { key: string })[] =>
       return { key, step: Number(step), revision: Number(revision) };
     });
 
-/** The step that wrote a value; throws when the value is not whole. */
+/** Returns the step that wrote a value; throws if the value is torn. */
 function stepOf(key: string, value: Uint8Array): number {
   const text = Buffer.from(value).toString();
   const [sum, name, step] = text.split(" ", 3) as [string, string, string];
@@ -74,7 +73,7 @@ function stepOf(key: string, value: Uint8Array): number {
   return Number(step);
 }
 
-/** The step a key is at: the one acknowledged last or, in doubt, the one that was in flight. */
+/** Returns the current step of a key: the one acknowledged last or, possibly, the one that was in flight. */
 async function checkKey(store: Store, key: string, { step, revision }: Acknowledged): Promise<void> {
   const [entry] = (await store.read({ key })).entries;
   if (!entry)
@@ -112,7 +111,7 @@ async function checkHistory(store: Store): Promise<void> {
   }
 }
 
-/** Kills one store's writer again and again; gives the number of kills and of writes that were acknowledged. */
+/** Kills one store's writer repeatedly; returns the number of kills and of acknowledged writes. */
 async function lane(
   dir: string,
   rounds: number,
@@ -125,7 +124,8 @@ async function lane(
   let round = 0;
   for (let isLast = false; !isLast; round++) {
     isLast = round === rounds - 1 || performance.now() > end;
-    // Killed after a number of acknowledgements rather than a time: somewhere else in the load each round.
+    // The kill follows a number of acknowledgements rather than a time: at another point of the load in each
+    // round.
     const { child, hear } = await start(dir, round, 1 + ((round * spread) % 1000));
     await hear("enough");
     await kill(child);

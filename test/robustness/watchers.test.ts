@@ -8,7 +8,7 @@ import { apiClient, connectionOf, https, kinds, singleContext } from "#client";
 import { dialectNamed } from "#dialect";
 import { type RunningApiserver, startApiserver } from "#kit";
 
-/** Small here; the full size with the variables (see README.md). */
+/** Small by default; the variables select the full size (see README.md). */
 const objects = Number(process.env["ORCH_WATCH_OBJECTS"] ?? 2000);
 const watchers = Number(process.env["ORCH_WATCHERS"] ?? 100);
 const seconds = Number(process.env["ORCH_WATCH_SECONDS"] ?? 4);
@@ -21,8 +21,7 @@ test(
   { timeout: 1_800_000 },
   async (t) => {
     await using server = await startApiserver();
-    // Clients live elsewhere: here they stand back, so that what is measured is how long the server keeps
-    // others waiting.
+    // The clients share the machine: they run at low priority, so that the measured delays are the server's.
     setPriority(constants.priority.PRIORITY_LOW);
     const transport = https(
       connectionOf(singleContext({ name: "test", server: server.url, ca: server.ca, token: server.token })),
@@ -37,7 +36,7 @@ test(
     await each(objects, 32, async (index) => void (await maps.create(draft(index, "first"))));
     const { resourceVersion } = await maps.list({ namespace: crowd, limit: 1 });
 
-    // Everybody watches; each counts what it is given.
+    // Every watcher counts the events it receives.
     const stop = new AbortController();
     const counts = Array.from({ length: watchers }, () => 0);
     const ends: string[] = [];
@@ -58,11 +57,11 @@ test(
     const readers = await openSlowReaders(server);
     const before = stalls(await metricsOf(server));
 
-    // Lists, writes and large changes for the slow readers, all at once.
+    // Lists, writes and large changes for the slow readers, concurrently.
     const end = performance.now() + seconds * 1000;
     const memory: number[] = [];
     let [updates, lists] = [0, 0];
-    /** A machine that stood still meanwhile goes on until there is something to compare. */
+    /** A machine that stalled meanwhile continues until there is enough to compare. */
     const over = (): boolean => performance.now() > end && memory.length >= 12 && updates > 0 && lists > 0;
     const lane = async (run: () => Promise<unknown>): Promise<void> => {
       while (!over()) await run();
@@ -135,7 +134,7 @@ test(
   },
 );
 
-/** Runs `one` for each index, some at a time. */
+/** Runs `one` for each index, `inFlight` at a time. */
 async function each(count: number, inFlight: number, one: (index: number) => Promise<void>): Promise<void> {
   let next = 0;
   await Promise.all(
@@ -146,11 +145,11 @@ async function each(count: number, inFlight: number, one: (index: number) => Pro
 }
 
 interface SlowReader {
-  /** Reads on at last: what had been sent, and whether that was the end. */
+  /** Reads the pending data: returns the number of events, and whether the stream ended. */
   finish(): Promise<{ readonly ended: boolean; readonly events: number }>;
 }
 
-/** Watches that take nothing until the end. */
+/** Opens watches that read nothing until the end. */
 async function openSlowReaders(server: RunningApiserver): Promise<SlowReader[]> {
   const session = connect(server.url, { ca: server.ca });
   let left = slowReaders;
@@ -185,7 +184,7 @@ const residentMegabytes = (pid: number): number =>
 const metricsOf = async (server: RunningApiserver): Promise<string> =>
   (await server.call("GET", "/metrics")).body;
 
-/** From the histogram of how late the event loop comes: all looks, and those more than 50 ms late. */
+/** Reads the histogram of the event loop delay: the number of all samples, and of those above 50 ms. */
 function stalls(metrics: string): { readonly all: number; readonly over50: number } {
   const at = (bound: string): number =>
     Number(

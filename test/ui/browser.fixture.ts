@@ -1,4 +1,4 @@
-// A real browser for tests of the page: one Chromium for a file, a fresh profile for each visitor.
+// A real browser for tests of the page: one Chromium per test file, a new profile for each visitor.
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Browser, type BrowserContext, type Page, type Request, chromium } from "playwright-core";
 import { programPath } from "#kit";
@@ -7,7 +7,7 @@ export type { Page };
 
 export interface Visitor extends AsyncDisposable {
   readonly page: Page;
-  /** What the page wrote as errors: nothing, in a good test. */
+  /** Errors that the page reported; empty in a passing test. */
   readonly problems: readonly string[];
 }
 
@@ -15,11 +15,11 @@ export interface VisitOptions {
   readonly dark?: boolean;
   readonly width?: number;
   readonly height?: number;
-  /** Whether it is used with a finger. */
+  /** Whether the page is used with a touch screen. */
   readonly touch?: boolean;
 }
 
-/** As long as anything is waited for. */
+/** Maximum duration of any wait. */
 const patienceMilliseconds = 120_000;
 
 export async function openBrowser(): Promise<Browser> {
@@ -30,7 +30,7 @@ export async function openBrowser(): Promise<Browser> {
   });
 }
 
-/** Opens a tab. Requests that leave the origin fail the test through `problems`. */
+/** Opens a tab. Requests to other origins fail the test through `problems`. */
 export async function visit(
   browser: Browser,
   origin: string,
@@ -48,7 +48,7 @@ export async function visit(
   const problems: string[] = [];
   page.on("pageerror", (error) => problems.push(String(error)));
   page.on("console", (message) => {
-    // Answers that are no success are part of many tests; the browser notes each of them.
+    // Error responses are part of many tests; the browser logs each of them.
     if (message.type() === "error" && !message.text().startsWith("Failed to load resource"))
       problems.push(message.text());
   });
@@ -59,14 +59,16 @@ export async function visit(
 }
 
 const networkChanged = "ERR_NETWORK_CHANGED";
-/** The page that tells of it may come while the next attempt is under way, and so may one that was begun before. */
+/**
+ * The browser's error page may load during the next attempt, and so may a navigation that was started before.
+ */
 const interruptions = ["is interrupted by another navigation", "Not attached to an active page"];
 const isBrokenOff = ({ message }: Error): boolean =>
   [networkChanged, ...interruptions].some((words) => message.includes(words));
 
 /**
- * Chromium breaks off what it loads when interfaces of the machine come or go, as those of other tests do: the page
- * itself or a part of it.
+ * Navigates and retries: Chromium aborts loading the page or its parts when network interfaces of the machine
+ * are added or removed, as other tests do.
  */
 export async function goTo(page: Page, url: string): Promise<void> {
   const failures: Error[] = [];
@@ -79,7 +81,7 @@ export async function goTo(page: Page, url: string): Promise<void> {
   try {
     for (let left = 20; ; left--) {
       failures.length = 0;
-      // To go where one is loads nothing.
+      // Navigating to the current URL would not load anything.
       const going = page.url() === url ? page.reload() : page.goto(url);
       await going.catch((error: Error) => failures.push(error));
       const [failure] = failures;
@@ -92,7 +94,7 @@ export async function goTo(page: Page, url: string): Promise<void> {
   }
 }
 
-/** As if somebody had signed in in this tab before. The page that tells of a broken navigation stores nothing. */
+/** Stores the token as an earlier sign-in in this tab would. The browser's error page stores nothing. */
 export async function signedIn(page: Page, token: string): Promise<void> {
   await page.addInitScript((given) => {
     const { protocol } = (globalThis as unknown as { location: URL }).location;
@@ -101,7 +103,7 @@ export async function signedIn(page: Page, token: string): Promise<void> {
   }, token);
 }
 
-/** Signs in as a person would. */
+/** Signs in through the form. */
 export async function signIn(page: Page, origin: string, token: string): Promise<void> {
   await goTo(page, `${origin}/ui/`);
   await page.getByLabel("Token").fill(token);

@@ -1,5 +1,5 @@
-// The Logs tab against a real node: what a container writes comes through the agent to the page. Pods come with
-// network interfaces, and Chromium breaks its connections when those change: the page makes them again.
+// The Logs tab against a real node: container output reaches the page through the agent. Pods add network
+// interfaces, and Chromium closes its connections when those change: the page reconnects.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Browser } from "playwright-core";
@@ -8,7 +8,7 @@ import { goTo, openBrowser, signedIn, visit } from "./browser.fixture.ts";
 
 const required = { skip: needs("chromium").skip || needsCluster().skip };
 const patienceMilliseconds = 120_000;
-/** Writes a line, another when asked to, and ends when asked to. */
+/** Writes a line, another one on request, and exits on request. */
 const script = `printf 'started \\033[31m<b>here</b>\\n'
 until [ -e /tmp/more ]; do sleep 0.1; done; echo 'more was asked for'
 until [ -e /tmp/end ]; do sleep 0.1; done; exit 1`;

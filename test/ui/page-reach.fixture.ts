@@ -1,4 +1,4 @@
-// Who can use the page: by keyboard, by pointer, with a screen reader, in the dark, on a small screen.
+// Accessibility of the page: keyboard, pointer, screen reader, dark theme, small screen.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Page, goTo } from "./browser.fixture.ts";
@@ -72,7 +72,7 @@ export function reachTests({ shop, open, asAdmin, picture }: PageSuite): void {
     for (let at = 0; at < 30; at++) await page.mouse.wheel(0, -200);
     await page.keyboard.up("Control");
     await page.waitForURL(seconds(1));
-    // Also where there is nothing to look at.
+    // The keys also work where there are no events to show.
     await page.getByText("No events in this range").waitFor();
     await page.keyboard.press("-");
     await page.waitForURL(seconds(2));
@@ -90,7 +90,7 @@ export function reachTests({ shop, open, asAdmin, picture }: PageSuite): void {
     const lane = page.getByRole("treeitem", { name: /Pod report/ });
     await lane.waitFor();
     const [box, row] = [(await page.locator("canvas").last().boundingBox())!, (await lane.boundingBox())!];
-    // All that was reported stands at the right, where a day's width leaves no more than a margin.
+    // All reports are at the right edge, where the range of a day leaves only a margin.
     await page.mouse.move(box.x + box.width / 1.012 - 3, row.y + row.height / 2);
     await page
       .getByRole("tooltip")
@@ -186,7 +186,7 @@ const controls = new Set(
   ),
 );
 
-/** The roles of controls and landmarks of which nobody who does not see them knows what they are. */
+/** Returns the controls and landmarks without an accessible name. */
 async function namelessControls(page: Page): Promise<readonly string[]> {
   const session = await page.context().newCDPSession(page);
   const { nodes } = (await session.send("Accessibility.getFullAXTree")) as { nodes: AccessibleNode[] };

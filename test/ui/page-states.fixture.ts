@@ -1,4 +1,4 @@
-// What the page says where there is nothing to show, and how it goes on after trouble.
+// Empty and error states of the page, and its recovery from failures.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { goTo, signedIn } from "./browser.fixture.ts";

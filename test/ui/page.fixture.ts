@@ -1,4 +1,4 @@
-// The page in a real browser, used as a person would: the same in both dialects.
+// The page in a real browser, used as a person would use it: the same tests in both dialects.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -20,11 +20,11 @@ import { reachTests } from "./page-reach.fixture.ts";
 import { statesTests } from "./page-states.fixture.ts";
 import { type Shop, openShop } from "./shop.fixture.ts";
 
-/** Pictures for the docs; with UPDATE=1 they are made anew. */
+/** Directory of the screenshots for the docs, which are taken with UPDATE=1. */
 const pictures = join(import.meta.dirname, "..", "..", "docs", "ui");
 const chromium = needs("chromium");
 
-/** What the tests of a dialect share. */
+/** State and helpers that the tests of a dialect share. */
 export interface PageSuite {
   readonly shop: () => Shop;
   open(options?: VisitOptions): Promise<Visitor>;

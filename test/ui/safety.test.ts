@@ -1,5 +1,5 @@
-// What the page keeps out: hostile content, frames, other origins, inline code; and how one signs in without
-// a token at hand.
+// Security of the page: hostile content, framing, other origins, inline code, and sign-in without typing a
+// token.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";

@@ -1,5 +1,5 @@
-// A small cluster to look at: a shop whose new version cannot be pulled, a job without a node, and a quiet
-// namespace beside it. Everything is written through the API, as controllers and agents would.
+// A small cluster to display: a shop whose new version cannot be pulled, a job without a node, and another,
+// quiet namespace. All objects are written through the API, as controllers and agents would.
 import { type RunningServer, startServer } from "#apiserver";
 import type { DialectName } from "#dialect";
 
@@ -9,12 +9,12 @@ export interface Shop extends AsyncDisposable {
   readonly server: RunningServer;
   readonly url: string;
   readonly adminToken: string;
-  /** May see the namespace shop only. */
+  /** A token that may read the namespace shop only. */
   readonly viewerToken: string;
   /** Writes an object and returns it. */
   create(path: string, object: Json): Promise<Json>;
   remove(path: string): Promise<void>;
-  /** Reports an event about an object, so many milliseconds ago. */
+  /** Reports an event about an object, dated the given number of milliseconds ago. */
   report(object: Json, event: ReportedEvent): Promise<void>;
   readonly pods: readonly Json[];
 }

@@ -1,4 +1,4 @@
-// Reaching into pods with kubectl: logs, exec, attach, port-forward, cp; and the agent's own endpoints.
+// Access to pods with kubectl: logs, exec, attach, port-forward, cp; and the agent's own endpoints.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -50,7 +50,7 @@ describe("reaching into pods", { concurrency: 6, ...needsCluster() }, () => {
     assert.equal(code, 0, stderr);
     return stdout;
   };
-  /** Asks the agent itself, with an administrator's token or without any. */
+  /** Sends a request to the agent itself, with an administrator's token or without any. */
   const agent = (path: string, token: string | undefined = cluster.apiserver.token): Promise<Answer> =>
     new Promise((resolve, reject) => {
       const headers = token === undefined || token === "" ? {} : { authorization: `Bearer ${token}` };
@@ -107,7 +107,7 @@ describe("reaching into pods", { concurrency: 6, ...needsCluster() }, () => {
       `echo 0; until [ -e /tmp/go ]; do sleep 0.1; done; i=0; while [ $i -lt 1000 ]; do i=$((i+1)); echo $i ${filler}; [ $i -eq 500 ] && sleep 11; done; true`,
     );
     await home.until(pod, "runs", (seen) => seen.status?.phase === "Running");
-    // Whoever comes after the log was rotated does not see its beginning.
+    // A client that connects after a rotation does not receive the beginning of the log.
     await using log = follow(cluster.apiserver.kubeconfig, ["-n", home.namespace, "logs", "-f", pod]);
     await log.until("0\n");
     await home.exec(pod, "touch", "/tmp/go");
@@ -155,7 +155,7 @@ describe("reaching into pods", { concurrency: 6, ...needsCluster() }, () => {
   });
 
   test("attach shows what a container prints and gives it its input", async () => {
-    // containerd passes input on before it follows the output: what is printed in between reaches nobody.
+    // containerd forwards input before it attaches to the output: what is printed in between is lost.
     const script = 'read line; for i in 1 2 3 4 5 6 7 8; do sleep 0.5; echo "got $line"; done';
     const pod = await home.script(script, { stdin: true, stdinOnce: true });
     await home.until(pod, "runs", (seen) => seen.status?.containerStatuses?.[0]?.state.running !== undefined);
@@ -164,7 +164,8 @@ describe("reaching into pods", { concurrency: 6, ...needsCluster() }, () => {
   });
 
   test("port-forward passes bytes both ways", async () => {
-    // Asks the kernel, which counts the port in hexadecimal: a connection would be answered.
+    // Reads the kernel's table, which has the port in hexadecimal: a connection would consume the server's
+    // response.
     const listens = "cat /proc/net/tcp /proc/net/tcp6 | grep -q ':1F90 .* 0A '";
     const pod = await home.script("while :; do echo pong | nc -l -p 8080; done", {
       readinessProbe: { exec: { command: ["sh", "-c", listens] }, periodSeconds: 1 },

@@ -1,5 +1,5 @@
-// Claims on volumes of a storage driver, on real mounts: attached at the agent's request, staged once for the
-// node, published to each pod, expanded, measured, and all of it undone in the opposite order.
+// Claims on volumes of a CSI driver, on real mounts: attached on the agent's request, staged once for the
+// node, published to each pod, expanded, measured, and all of it undone in reverse order.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -70,7 +70,7 @@ describe("claims on volumes of a driver", needsCluster(), () => {
     await rm(path, { recursive: true, force: true });
   };
 
-  /** A driver whose volumes are folders, and one that is a device; every call may come again. */
+  /** A driver whose volumes are directories and, in one case, a device; every call may be repeated. */
   function procedures() {
     const note = (call: string): void => {
       if (calls.at(-1) !== call) calls.push(call);
@@ -120,7 +120,9 @@ describe("claims on volumes of a driver", needsCluster(), () => {
     ];
   }
 
-  /** Plays the attacher: what the agent asks for is attached, in a slot that the driver is told. */
+  /**
+   * Plays the attacher: marks requested attachments as attached, with a slot that is passed to the driver.
+   */
   async function attach(): Promise<void> {
     const attachments = cluster.client.of(kinds.volumeAttachments);
     while (!following.signal.aborted) {
@@ -140,7 +142,7 @@ describe("claims on volumes of a driver", needsCluster(), () => {
   const attachmentsPath = (): string =>
     `/apis/${groupName(cluster.dialect, { group: "storage", branded: true })}/v1/volumeattachments`;
 
-  /** The role of nodes only lets them read attachments: whoever has the agent attach gives it more. */
+  /** The role of nodes only allows reading attachments: agents that create them need this additional role. */
   async function letNodesAttach(): Promise<void> {
     const apiGroup = groupName(cluster.dialect, { group: "rbac.authorization", branded: true });
     const name = "test:attaching-nodes";
@@ -157,7 +159,7 @@ describe("claims on volumes of a driver", needsCluster(), () => {
     });
   }
 
-  /** Makes a volume and a claim that are bound to each other, as a controller would. */
+  /** Creates a volume and a claim that are bound to each other, as a controller would bind them. */
   async function bound(name: string, volumeMode: "Filesystem" | "Block"): Promise<void> {
     const quantity = (storage: string) => ({ storage });
     const claims = `/api/v1/namespaces/${home.namespace}/persistentvolumeclaims`;

@@ -1,5 +1,5 @@
-// Who the agent is, and how it gets images: certificates that it asks for through the API and renews, and
-// credentials that a program of the node gives it.
+// Identity and image credentials of the agent: certificates that it requests and renews through the API, and
+// credentials from a provider program on the node.
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
 import { chmod, mkdir, readFile, readlink, writeFile } from "node:fs/promises";
@@ -148,7 +148,7 @@ describe("credentials of a node", needsCluster(), () => {
   }
 });
 
-/** What the agent's server shows to whoever connects; nothing while it has none to show. */
+/** Returns the certificate that the agent's server presents; undefined while it has none. */
 function servingCertificate({ agent }: Cluster): Promise<X509Certificate | undefined> {
   const { hostname, port } = new URL(agent.url);
   return new Promise((resolve) => {

@@ -1,5 +1,5 @@
-// Device plug-ins on real containers: a plug-in, which the test itself is, gives two devices; pods have them
-// by the NUMA node they are near, and keep them over restarts of the container and of the agent.
+// Device plugins on real containers: the test itself is a plugin with two devices; pods get them aligned with
+// NUMA nodes, and keep them over restarts of the container and of the agent.
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -41,7 +41,7 @@ describe("devices of plug-ins", needsCluster(), () => {
     await cluster?.stop();
   });
 
-  /** Announces a plug-in with two devices near a NUMA node, and waits until the node has them. */
+  /** Registers a plugin with two devices near a NUMA node, and waits until the node reports them. */
   const startPlugin = async (numaNode: number): Promise<void> => {
     const topology = { nodes: [{ ID: numaNode }] };
     const devices = ["d1", "d2"].map((ID) => ({ ID, health: "Healthy", topology }));
@@ -71,11 +71,11 @@ describe("devices of plug-ins", needsCluster(), () => {
       const { status } = await cluster.client.of(kinds.nodes).get(cluster.nodeName);
       return status?.allocatable?.[resource] === count;
     });
-  /** Restarts the agent, and waits until it has the devices of the plug-in again. */
+  /** Restarts the agent, and waits until it reports the devices of the plugin again. */
   const restartAgent = async (meanwhile?: () => Promise<void>): Promise<void> => {
     await cluster.agent.stop();
     await meanwhile?.();
-    // What the agent before it told of the devices would be taken for its word.
+    // The devices reported by the previous agent would satisfy the wait below.
     const forgotten = { capacity: { [resource]: null }, allocatable: { [resource]: null } };
     await cluster.client
       .of(kinds.nodes)
@@ -88,7 +88,7 @@ describe("devices of plug-ins", needsCluster(), () => {
       .find((pod) => pod.name === name)
       ?.containers.flatMap(({ devices }) => devices.flatMap(({ deviceIds }) => deviceIds));
   const containerOf = ({ status }: Pod) => status?.containerStatuses?.[0];
-  /** Removes sandboxes behind the agent's back, with their containers. */
+  /** Removes sandboxes and their containers without the agent's knowledge. */
   const removeSandboxes = async (): Promise<void> => {
     const runtime = grpcRuntime({ endpoint: cluster.containerd.endpoint, timeoutMilliseconds: 60_000 });
     try {
@@ -142,7 +142,7 @@ describe("devices of plug-ins", needsCluster(), () => {
     const pod = await home.ready(await home.script(stays, wanting(1)));
     const name = pod.metadata.name!;
     const devices = await listedDevices(name);
-    // Below its own root: an agent of another root on the same machine writes another.
+    // Below the agent's own root: an agent with another root on the same machine writes another file.
     const checkpoints = readdirSync(join(cluster.agent.rootDir, "device-plugins"));
     assert.deepEqual(checkpoints, ["nodeagent_internal_checkpoint"]);
     await restartAgent();

@@ -1,7 +1,9 @@
-// Everything around the agent fails at random while pods come and go: the runtime refuses calls, carries them
-// out and cannot say so, is late or silent, and is killed; the API server does the like and is away for a
-// while; the agent is killed. When all that ends, everything is as it should be. Longer, with other luck:
-// ORCH_FAULT_SECONDS=60 ORCH_FAULT_ROUNDS=5 ORCH_FAULT_SEED=100 ORCH_FAULT_AWAY_SECONDS=40 ORCH_FAULT_PODS=60.
+// Everything around the agent fails at random while pods are created and deleted: the runtime refuses calls,
+// executes them without a response, is slow or hangs, and is killed; the API server does the same and is down
+// for a while; the agent is killed. When the faults end, everything must reach its expected state. For longer
+// runs with other seeds:
+// ORCH_FAULT_SECONDS=60 ORCH_FAULT_ROUNDS=5 ORCH_FAULT_SEED=100 ORCH_FAULT_AWAY_SECONDS=40
+// ORCH_FAULT_PODS=60.
 import assert from "node:assert/strict";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -28,7 +30,7 @@ const [seconds, rounds, firstSeed, awaySeconds, most] = [
   wish("AWAY_SECONDS", 4),
   wish("PODS", 10),
 ];
-/** Many pods make a long round, in which everything fails that can. */
+/** Many pods mean a long round, in which every component fails. */
 const isLong = most > 10;
 const noEviction = Object.fromEntries(
   ["memory.available", "nodefs.available", "nodefs.inodesFree", "imagefs.available"].map((signal) => [
@@ -86,18 +88,18 @@ describe("a node under faults", needsCluster(), () => {
         seed,
         seconds,
         of,
-        // Dead sandboxes are collected once a minute; many pods take their time besides.
+        // Exited sandboxes are collected once a minute; many pods take additional time.
         restSeconds: 90 + 3 * most,
         most,
         ...(isLong && { initially: most - 10 }),
         partitionSeconds: awaySeconds,
         say: (line) => {
           said.push(line);
-          // Whoever waits for an hour may want to see how it goes.
+          // Prints the progress of runs that may take an hour.
           if (isLong) process.stderr.write(`${new Date().toISOString()} ${line}\n`);
         },
       });
-      // Not every step, but what was done to the programs and what came of it.
+      // Reports not every step, but the faults of the programs and the summary.
       const told = said.filter((line) => !/^\d+\.\d+ /.test(line));
       t.diagnostic(`seed ${seed}, ${said.length - told.length} steps: ${told.join("; ")}`);
       assert.deepEqual(wrong, [], `${said.join("\n")}\n${(await cluster.agent.log()).slice(-20_000)}`);

@@ -1,4 +1,4 @@
-// What a container finds inside: environment, users, limits, names, files and volumes.
+// The inside of a container: environment, users, limits, names, files and volumes.
 import assert from "node:assert/strict";
 import { lstat, mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";

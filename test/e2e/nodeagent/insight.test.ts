@@ -1,5 +1,5 @@
-// What an operator asks of a running agent: traces, the logs of the machine, checkpoints of containers; and a
-// pause between restarts that is as short as the settings say.
+// Observability of a running agent: traces, the logs of the machine, checkpoints of containers; and a restart
+// back-off that is limited by the settings.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { access, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -98,7 +98,7 @@ describe("insight into a node", needsCluster(), () => {
     await home.until(name, "has restarted four times", ({ status }) => {
       return (status?.containerStatuses?.[0]?.restartCount ?? 0) >= 4;
     });
-    // Four pauses of 10, 20, 40 and 80 s by themselves.
+    // The default back-offs would add up: four of 10, 20, 40 and 80 s.
     assert.ok(Date.now() - began < 100_000);
     await home.remove(name);
   });

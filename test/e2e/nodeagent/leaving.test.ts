@@ -1,5 +1,5 @@
-// Pods of every sort leave while their agent dies at awkward moments. Whatever it had done by then, the next
-// one finishes it.
+// Pods of every kind are deleted while their agent is killed at critical moments. Whatever it had done by
+// then, the next agent finishes the deletion.
 import { readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -29,7 +29,7 @@ describe("leaving a node whose agent dies", needsCluster(), () => {
     await cluster?.stop();
   });
 
-  /** What is on the node of pods: all of it, for there are no others. */
+  /** Returns all pod resources on the node; the test's pods are its only ones. */
   async function left(): Promise<string[]> {
     const runtime = grpcRuntime({ endpoint: cluster.containerd.endpoint, timeoutMilliseconds: 60_000 });
     const { rootDir } = cluster.agent;
@@ -56,7 +56,7 @@ describe("leaving a node whose agent dies", needsCluster(), () => {
     }
   }
 
-  /** Control groups of pods, in all trees. */
+  /** Returns the cgroups of pods, in all hierarchies. */
   async function groups(): Promise<string[]> {
     const trees = await readdir("/sys/fs/cgroup");
     const found = await Promise.all(
@@ -70,10 +70,7 @@ describe("leaving a node whose agent dies", needsCluster(), () => {
   }
 
   const file = (): string => join(cluster.agent.staticPods, "s.json");
-  /**
-   * One pod of a fixed name that holds a port of the node, as those have that are made anew under their old
-   * name.
-   */
+  /** A pod with a fixed name and a host port, like pods that are created again under the same name. */
   const holder = (): Promise<string> =>
     home.script(forever, { ...mount, ports: [{ containerPort: 80, hostPort: port }] }, memory, {
       name: "holder",
@@ -145,7 +142,7 @@ describe("leaving a node whose agent dies", needsCluster(), () => {
       await wait(names);
       await cluster.agent.kill9();
       await cluster.agent.start();
-      // Once more, while the next one is at it.
+      // Kills the next agent, too, while it cleans up.
       await sleep(400);
       await cluster.agent.kill9();
       await cluster.agent.start();

@@ -1,5 +1,5 @@
-// CPUs and memory that containers have for themselves, seen from inside of them, from the pod resources API and
-// in the state files, and kept over restarts of the agent.
+// Exclusive CPUs and memory of containers, verified from inside them, from the pod resources API and in the
+// state files, and kept over restarts of the agent.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
@@ -43,7 +43,9 @@ describe("managers of CPUs and memory", needsTwoCpus(), () => {
     home?.stop();
     await cluster?.stop();
   });
-  /** The CPUs and the memory nodes that a container's processes may use, as the kernel tells. */
+  /**
+   * Returns the CPUs and the memory nodes that a container's processes may use, as reported by the kernel.
+   */
   const allowed = async (name: string): Promise<readonly string[]> => {
     const status = await home.exec(name, "cat", "/proc/self/status");
     return ["Cpus", "Mems"].map(
@@ -81,7 +83,7 @@ describe("managers of CPUs and memory", needsTwoCpus(), () => {
     assert.equal(home.get(name)?.status?.containerStatuses?.[0]?.restartCount, 0);
 
     await home.remove(name);
-    // What the pod that was admitted last had is free once another comes, as with the kubelet.
+    // As with the kubelet, the CPUs of the last admitted pod are released when another pod is admitted.
     const next = await home.script(stays);
     await home.ready(next);
     await until("the others have its CPU back", async () => (await allowed(shared))[0] === all);

@@ -1,5 +1,5 @@
-// The node and the pods that the agent finds by itself: registration, lease, conditions, static pods and
-// their mirrors.
+// The node object and the pods that the agent creates itself: registration, lease, conditions, static pods
+// and their mirror pods.
 import assert from "node:assert/strict";
 import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// Volume plug-ins on real containers: a storage driver that binds directories, which the test itself is,
-// registered by its socket; and a volume program in the folder that the settings name.
+// Volume plugins on real containers: a CSI driver that binds directories, played by the test itself and
+// registered by its socket; and a FlexVolume program in the configured directory.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -30,11 +30,11 @@ describe("volume plug-ins of the node", needsCluster(), () => {
   let data = "";
   const published = new Set<string>();
   const unpublished = new Set<string>();
-  /** The driver binds a directory to wherever it is asked to, and takes that back. */
+  /** Binds a directory to the requested path, and unbinds it. */
   const procedures = [
     unaryProcedure(csiNodeService.info.serve, () => ({ nodeId: "me", maxVolumesPerNode: 3 })),
     unaryProcedure(csiNodeService.capabilities.serve, () => ({ capabilities: [] })),
-    // A driver may be asked again for what it has done: both calls are idempotent, as the protocol says.
+    // Calls may be repeated: both are idempotent, as the protocol requires.
     unaryProcedure(csiNodeService.publish.serve, async ({ targetPath }) => {
       if (published.has(targetPath)) return {};
       published.add(targetPath);
@@ -55,7 +55,7 @@ describe("volume plug-ins of the node", needsCluster(), () => {
     plugin = await announcePlugin(cluster.agent.rootDir, info);
     assert.equal((await plugin.told).error, undefined);
   };
-  /** Ends it, as if it had died. */
+  /** Closes the sockets, as if the driver had died. */
   const endDriver = async (): Promise<void> => {
     await plugin?.close();
     plugin = undefined;

@@ -1,5 +1,5 @@
-// Pods on a real runtime: their lives, restarts, probes, hooks and ends. Both dialects; all tests of one
-// share a cluster and run side by side.
+// Pods on a real runtime: lifecycle, restarts, probes, hooks and termination. Both dialects; all tests of one
+// dialect share a cluster and run concurrently.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { ContainerStatus, Pod } from "#api";
@@ -41,7 +41,7 @@ const states = (history: readonly Pod[], name = "c"): string[] => {
   return seen.filter((state, at) => state !== seen[at - 1]);
 };
 const forever = "trap 'exit 0' TERM; while :; do sleep 0.1; done";
-/** A probe that a runtime may take its time with: the usual limit is a second. */
+/** A probe with a generous timeout for a slow runtime: the default is a second. */
 const patient = (command: string): SpecPart => ({
   exec: { command: ["sh", "-c", command] },
   periodSeconds: 1,

@@ -1,5 +1,5 @@
-// Pressure that is real and small: a disk of the agent's own that pods fill, a limited control group whose
-// memory they take, and images that nobody uses. The machine's own resources are never short.
+// Real pressure at a small scale: a separate disk for the agent, which pods fill, a limited cgroup, whose
+// memory they use, and unused images. The machine's own resources are never short.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdtemp } from "node:fs/promises";
@@ -27,7 +27,7 @@ describe("a node under pressure", needsCluster(), () => {
       agentRoot: disk.path,
       agentConfig: {
         evictionPressureTransitionPeriod: "5s",
-        // Pods may take 800 MiB together; with less than 600 MiB of them left there is pressure.
+        // Pods may use 800 MiB together; there is pressure when less than 600 MiB of them are available.
         systemReserved: { memory: String(totalmem() - 800 * mebibyte) },
         evictionHard: { ...ample, "memory.available": "600Mi", "nodefs.available": "24Mi" },
         imageMinimumGCAge: "0s",
@@ -90,7 +90,7 @@ describe("a node under pressure", needsCluster(), () => {
     );
     assert.match(await why(), /memory/);
     const refused = await home.ended(await home.script("true"));
-    // The pressure may be over already: then the pod has run.
+    // The pressure may have ended already: then the pod has run.
     assert.ok(refused.status?.reason === "Evicted" || refused.status?.phase === "Succeeded");
     await until("the pressure ends", async () => !(await hasPressure("MemoryPressure")));
     assert.equal(home.get(modest)?.status?.phase, "Running");
@@ -105,7 +105,7 @@ describe("a node under pressure", needsCluster(), () => {
       await runtime.pullImage({ image: unused });
       const critical = await home.script(stays, {}, { priorityClassName: "system-node-critical" });
       await home.ready(critical);
-      // A threshold that the machine's disk has long passed takes nothing of it.
+      // Every disk is below this threshold, so the pressure begins without filling the machine's disk.
       await cluster.agent.configure({ evictionHard: { "imagefs.available": "99%" } });
       await cluster.agent.restart();
       const names = async (): Promise<readonly string[]> =>

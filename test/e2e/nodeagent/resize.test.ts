@@ -1,5 +1,5 @@
-// Pods that change their CPU and memory while they run, on real containers: what the kernel holds them to
-// changes, and they do not restart unless their policy says so.
+// Pods that change their CPU and memory while they run, on real containers: the kernel's limits change, and
+// containers do not restart unless their policy requires it.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -53,7 +53,7 @@ describe("pods that change their resources", { concurrency: 4, ...needsCluster()
         only(pod)?.resources?.limits?.["cpu"] === limits["cpu"] &&
         only(pod)?.resources?.limits?.["memory"] === limits["memory"],
     );
-  /** What the kernel says inside the container: quota of each tenth of a second, and bytes. */
+  /** Reads the kernel's limits inside the container: CPU quota per 100 ms, and bytes of memory. */
   const inside = async (name: string): Promise<string> =>
     (
       await home.exec(

@@ -1,5 +1,5 @@
-// Gates that leave work to the container runtime: its events in place of lists, and its figures in place of the
-// agent's own. Runtimes that lack either are worked with as ever.
+// Feature gates that delegate to the container runtime: its events instead of lists, and its metrics instead
+// of the agent's own. Runtimes that lack either are used as without the gates.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { type Cluster, type PodHome, needsCluster, podHome, startCluster, until } from "#kit";

@@ -1,6 +1,6 @@
-// Settings of the agent that show only in the whole: who it is, where it serves, whom it asks. The agent runs
-// in this process on a played runtime beside a real API server in memory; only the one that starts pods and
-// quits is a process on a real runtime.
+// Settings of the agent that only show in the whole program: identity, addresses, connections. The agent runs
+// in this process on a fake runtime with a real API server in memory; only the agent that starts pods and
+// exits is a separate process on a real runtime.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
@@ -20,7 +20,7 @@ import { type Agent, settleNodeagent, startAgent } from "#nodeagent";
 
 const run = promisify(execFile);
 const dialect = dialects.orch;
-/** Nothing that touches the machine, and no port but those a test asks for. */
+/** Flags that avoid changes to the machine, and any port that a test does not ask for. */
 const modest = [
   "--container-runtime-endpoint=unix:///nowhere.sock",
   "--cgroups-per-qos=false",
@@ -83,7 +83,7 @@ async function start(
     await agent.stop();
     await server?.stop();
     await removeLogs();
-    // The agent makes its root directory a mount of its own, and leaves it as the kubelet does.
+    // The agent bind-mounts its root directory and, like the kubelet, does not unmount it.
     await run("umount", ["-l", join(folder, "root")]).catch(() => undefined);
     await rm(folder, { recursive: true, force: true });
   });
@@ -110,7 +110,7 @@ const running = ({ agent }: Started): string[] =>
     .map(({ metadata }) => metadata.name ?? "")
     .toSorted((a, b) => (a < b ? -1 : 1));
 
-/** The status of an answer, or the code of the failure to connect. */
+/** Returns the status of the response, or the code of the connection failure. */
 const ask = (url: string): Promise<number | string> =>
   new Promise((resolve) => {
     const send = url.startsWith("https:") ? requestTls : request;

@@ -1,5 +1,5 @@
-// A machine that shuts down: the agent hears of it from the login manager, ends its pods in the order of their
-// priority while its lock holds the machine up, and writes down how each of them ended.
+// Node shutdown: the login manager signals it to the agent, which ends its pods in the order of their
+// priority while its inhibitor lock delays the shutdown, and records how each of them ended.
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
-// Fields of later releases on real containers: sidecars from start to end, a hook that sleeps, and the event of
-// a container that the kernel killed.
+// Fields of later releases on real containers: sidecars from start to end, a hook that sleeps, and the event
+// of a container that was killed by the OOM killer.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Pod } from "#api";
@@ -23,7 +23,7 @@ const shell = (text: string, more: object = {}): object => ({
   ...shared,
   ...more,
 });
-/** Runs until it is told to end, and notes in the shared volume when it does. Ready once it would hear that. */
+/** Runs until SIGTERM, which it records in the shared volume. Ready once it handles the signal. */
 const noting = (name: string): object =>
   shell(`trap 'echo ${name} ends >> /v/notes; exit 0' TERM; touch /v/${name}; while :; do sleep 0.1; done`, {
     readinessProbe: { exec: { command: ["test", "-e", `/v/${name}`] }, periodSeconds: 1 },

@@ -1,5 +1,5 @@
-// What goes wrong on a node: the agent, the runtime and the API server die or go away, the disk is full,
-// everything comes at once. Nothing may be lost, leaked or flipped.
+// Failures on a node: the agent, the runtime and the API server die or are unavailable, the disk is full,
+// many pods are created at once. Nothing may be lost, leaked or flip between ready and unready.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
@@ -62,7 +62,7 @@ describe("trouble on a node", needsCluster(), () => {
       runtime.close();
     }
   };
-  /** The thirty pods were ready all the time since `from`, in the containers they had. */
+  /** Asserts that the thirty pods were ready all the time since `from`, in the same containers. */
   const assertSteady = (from: ReadonlyMap<string, number>): void => {
     for (const [at, name] of steady.entries()) {
       const seen = home.history(name).slice(from.get(name));
@@ -83,7 +83,7 @@ describe("trouble on a node", needsCluster(), () => {
     await cluster.client.of(kinds.pods).delete(leaving, { namespace: home.namespace });
     await cluster.agent.start();
     await Promise.all([home.ready(coming), home.gone(leaving)]);
-    // Every pod has been looked at once more by now.
+    // By now every pod has been synced once more.
     await sleep(2000);
     assertSteady(from);
     assert.equal((await sandboxes()).length, 31);
@@ -262,7 +262,8 @@ describe("trouble on a node", needsCluster(), () => {
     );
     await runtime.stopPodSandbox(sandbox?.id ?? "");
     runtime.close();
-    // The runtime ends the container before the sandbox: an agent that looks in between starts it once in vain.
+    // The runtime ends the container before the sandbox: an agent that syncs in between starts the container
+    // once in vain.
     await home.until(
       broken,
       "runs in a new sandbox",
@@ -276,7 +277,7 @@ describe("trouble on a node", needsCluster(), () => {
   });
 });
 
-/** Control groups below one, in all trees. */
+/** Returns the cgroups below one, in all hierarchies. */
 async function groups(root: string): Promise<string[]> {
   const trees = await readdir("/sys/fs/cgroup");
   const found = await Promise.all(
