@@ -63,7 +63,7 @@ export async function joinCluster(
   await Promise.race([node.registered.then(() => services.synced), stopped]);
   if (signal.aborted) return;
   const pods = apiSource(
-    { client: client!, clock, log, nodeName, wanted, onMirror: (pod, gone) => mirror.seen(pod, gone) },
+    { client: client!, clock, log, nodeName, wanted, onMirror: (pod, removed) => mirror.seen(pod, removed) },
     signal,
   );
   await Promise.all([storage.ensure(signal), pods.stopped]);

@@ -17,12 +17,12 @@ for (const [given, first, longest] of cases)
 test("slow sandboxes are created by the dozen, quick ones three at a time on two processors", async () => {
   const clock = virtualClock();
   const limit = sandboxLimiter(clock, 2);
-  const made = async (milliseconds: number): Promise<{ most: number; begunAfter: number }> => {
+  const made = async (milliseconds: number): Promise<{ most: number; startedAfter: number }> => {
     const from = clock.now();
-    let [inside, most, begunAt] = [0, 0, from];
+    let [inside, most, startedAt] = [0, 0, from];
     const all = Array.from({ length: 60 }, () =>
       limit.run(async () => {
-        begunAt = clock.now();
+        startedAt = clock.now();
         most = Math.max(most, ++inside);
         await clock.sleep(milliseconds);
         inside--;
@@ -30,9 +30,9 @@ test("slow sandboxes are created by the dozen, quick ones three at a time on two
     );
     while (clock.now() < from + 30_000) await clock.advance(50);
     await Promise.all(all);
-    return { most, begunAfter: begunAt - from };
+    return { most, startedAfter: startedAt - from };
   };
   assert.equal((await made(200)).most, 3);
-  const { begunAfter } = await made(7000);
+  const { startedAfter: begunAfter } = await made(7000);
   assert.ok(begunAfter < 8000, `all were begun after ${begunAfter} ms`);
 });

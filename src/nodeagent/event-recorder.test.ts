@@ -73,7 +73,7 @@ test("an event of the node is created in the default namespace, with the dialect
   const { api, recorder, settle } = setUp({}, dialects.kubernetes);
   recorder.event(node, "Normal", "NodeReady", "Node n1 status is now: NodeReady");
   await settle();
-  assert.deepEqual(api.asked, ["POST /api/v1/namespaces/default/events"]);
+  assert.deepEqual(api.requests, ["POST /api/v1/namespaces/default/events"]);
   assert.equal(
     (api.bodies[0] as { source: { component: string } }).source.component,
     dialects.kubernetes.cli.agent,
@@ -89,12 +89,12 @@ test("a repeated event is counted by a patch, and is created again if it was del
   await recordAgain();
   await clock.advance(5000);
   await recordAgain();
-  assert.match(api.asked[1]!, /^PATCH \/api\/v1\/namespaces\/ns\/events\/a\./);
+  assert.match(api.requests[1]!, /^PATCH \/api\/v1\/namespaces\/ns\/events\/a\./);
   assert.deepEqual(api.bodies[1], { count: 2, lastTimestamp: "2024-01-01T00:00:05Z", message: "waits" });
   api.objects.clear();
   await recordAgain();
   assert.deepEqual(
-    api.asked.slice(2).map((line) => line.split(" ", 1)[0]),
+    api.requests.slice(2).map((line) => line.split(" ", 1)[0]),
     ["PATCH", "POST"],
   );
   assert.equal((api.bodies.at(-1) as { count: number }).count, 3);
@@ -121,7 +121,7 @@ test("events are limited per object: known events are counted later, new ones ar
     recorder.event(pod("a"), "Warning", `Reason${i % 25}`, "same");
     await settle();
   }
-  assert.equal(api.asked.length, 25);
+  assert.equal(api.requests.length, 25);
   recorder.event(pod("a"), "Warning", "Fresh", "same");
   assert.match(metrics.expose(), /nodeagent_events_dropped_total\{reason="object limit"\} 1/);
   await clock.advance(60_000);
@@ -143,17 +143,17 @@ test("the rate is limited: a burst is sent at once, the rest over time", async (
   const { api, clock, recorder, settle } = setUp({ queriesPerSecond: 2, burst: 3 });
   for (let i = 0; i < 8; i++) recorder.event(pod(`p${i}`), "Normal", "Started", "x");
   await settle();
-  assert.equal(api.asked.length, 3);
+  assert.equal(api.requests.length, 3);
   await clock.advance(1000);
   await settle();
-  assert.equal(api.asked.length, 5);
+  assert.equal(api.requests.length, 5);
 });
 
 test("without a rate limit the burst is ignored: everything is sent at once", async () => {
   const { api, recorder, settle } = setUp({ queriesPerSecond: 0, burst: 1 });
   for (let i = 0; i < 8; i++) recorder.event(pod(`p${i}`), "Normal", "Started", "x");
   await settle();
-  assert.equal(api.asked.length, 8);
+  assert.equal(api.requests.length, 8);
 });
 
 test("a full queue drops the newest events and reports that", async () => {
@@ -172,17 +172,17 @@ test("events are retried while the server is unreachable, but not after a reject
   recorder.event(pod("a"), "Normal", "Started", "x");
   await settle();
   await clock.advance(15_000);
-  assert.ok(api.asked.length >= 2);
+  assert.ok(api.requests.length >= 2);
   api.answer = () => undefined;
   await clock.advance(10_000);
   await settle();
   assert.equal(api.objects.size, 1);
   api.answer = () => ({ status: 403, body: { reason: "Forbidden", message: "no" } });
-  const before = api.asked.length;
+  const before = api.requests.length;
   recorder.event(pod("b"), "Normal", "Started", "x");
   await settle();
   await clock.advance(60_000);
-  assert.equal(api.asked.length, before + 1);
+  assert.equal(api.requests.length, before + 1);
   assert.match(metrics.expose(), /events_dropped_total\{reason="refused"\} 1/);
 });
 
@@ -191,6 +191,6 @@ test("a stopped recorder ignores events and does not count them as dropped", asy
   recorder.stop();
   for (let i = 0; i < 3; i++) recorder.event(pod(`p${i}`), "Normal", "Started", "x");
   await settle();
-  assert.deepEqual(api.asked, []);
+  assert.deepEqual(api.requests, []);
   assert.doesNotMatch(metrics.expose(), /events_dropped_total\{/);
 });

@@ -5,7 +5,7 @@ import { type Dialect, dialects } from "#dialect";
 export interface FakeApi {
   readonly client: ApiClient;
   /** `METHOD path`, in order. */
-  readonly asked: string[];
+  readonly requests: string[];
   readonly bodies: unknown[];
   /** Objects by path. */
   readonly objects: Map<string, Record<string, unknown>>;
@@ -28,7 +28,7 @@ export function fakeApi(dialect: Dialect = dialects.orch): FakeApi {
   };
   const api: { -readonly [K in keyof FakeApi]: FakeApi[K] } = {
     client: undefined as never,
-    asked: [],
+    requests: [],
     bodies: [],
     objects: new Map(),
     answer: () => undefined,
@@ -117,7 +117,7 @@ export function fakeApi(dialect: Dialect = dialects.orch): FakeApi {
           request.body === undefined
             ? undefined
             : (JSON.parse(Buffer.from(request.body).toString()) as unknown);
-        api.asked.push(`${request.method} ${request.path}`);
+        api.requests.push(`${request.method} ${request.path}`);
         api.bodies.push(body);
         if (request.path.includes("watch=true"))
           return { status: 200, headers: {}, chunks: watched(request) };

@@ -27,7 +27,7 @@ for (const [name, sharesCgroups] of cases)
     const released: string[] = [];
     let ready = false;
     const rounds: [cleared: number, failed: number][] = [];
-    const round = async (milliseconds: number): Promise<void> => {
+    const pass = async (milliseconds: number): Promise<void> => {
       const before = rounds.length;
       await clock.advance(milliseconds);
       while (ready && rounds.length === before) await new Promise((resolve) => setImmediate(resolve));
@@ -49,11 +49,11 @@ for (const [name, sharesCgroups] of cases)
       },
       stop.signal,
     );
-    await round(5000);
+    await pass(5000);
     assert.deepEqual([released, (await readdir(logs)).length], [[], 3]);
     ready = true;
-    await round(30_000);
-    await round(30_000);
+    await pass(30_000);
+    await pass(30_000);
     assert.deepEqual(released, [
       "groups of gone",
       "volumes of gone",

@@ -69,7 +69,7 @@ export async function evictionOverTime(
         }),
       ),
     pods: () => measured.map(({ pod }) => pod),
-    measure: async (asked) => measured.filter(({ pod }) => asked.includes(pod)),
+    measure: async (requested) => measured.filter(({ pod }) => requested.includes(pod)),
     dedicatedImageFs: () => row.dedicatedImageFs ?? false,
     reclaimUnused: async () => void (passResult.isReclaimed = true),
     evictor: {

@@ -58,11 +58,11 @@ const ofPod: [name: string, more: Partial<DeadLimits>, containers: string[], gon
     ["a1"],
   ],
 ];
-for (const [name, more, containers, gone] of ofPod) {
+for (const [name, more, containers, expected] of ofPod) {
   test(name, () =>
     assert.deepEqual(
       surplusOfPod(seen("p", ...containers), limits(more), now).map(({ id }) => id.slice(2)),
-      gone,
+      expected,
     ),
   );
 }
@@ -85,14 +85,14 @@ const ofNode: [name: string, more: Partial<DeadLimits>, gone: string[]][] = [
     ["live.a1", "live.a2", "over.b0"],
   ],
 ];
-for (const [name, more, gone] of ofNode) {
+for (const [name, more, expected] of ofNode) {
   test(name, () => {
     const pods = [
       seen("live", "a3 running", "a2 exited 1", "a1 exited 1", "b2 exited 0"),
       seen("over", "a5 exited 0", "b0 exited 0"),
     ];
     const found = surplusOfNode(pods, limits(more), now, (uid) => uid === "over").map(({ id }) => id);
-    assert.deepEqual(found.toSorted(), gone);
+    assert.deepEqual(found.toSorted(), expected);
   });
 }
 

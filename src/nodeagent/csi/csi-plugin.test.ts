@@ -147,7 +147,7 @@ test("a volume that must be attached waits for its attachment, whose metadata th
   claimed();
   const name = attachmentName("h1", "d.test", "n1");
   const mounting = volumes.mount(claiming, signal);
-  while (!api.asked.includes(`GET ${storage}/volumeattachments/${name}`))
+  while (!api.requests.includes(`GET ${storage}/volumeattachments/${name}`))
     await new Promise((resolve) => setImmediate(resolve));
   api.objects.set(`${storage}/volumeattachments/${name}`, {
     metadata: { name },

@@ -63,7 +63,7 @@ function fakePlugin(ids: readonly string[], options: DevicePluginConnection["opt
     plugin,
     calls,
     state,
-    tell: (devices: readonly PluginDevice[]) => report(devices),
+    report: (devices: readonly PluginDevice[]) => report(devices),
     leave: () => disconnect(),
   };
 }
@@ -100,7 +100,7 @@ const settle = async (): Promise<void> => {
 
 test("a plug-in's devices are node capacity, healthy ones are allocatable, and a lost plug-in has none", async () => {
   const { manager, clock } = await begin();
-  const { plugin, tell, leave } = fakePlugin(["d1", "d2"]);
+  const { plugin, report, leave } = fakePlugin(["d1", "d2"]);
   const followed = manager.follow(resource, plugin, signal);
   await settle();
   const amounts = (): string[] => {
@@ -108,7 +108,7 @@ test("a plug-in's devices are node capacity, healthy ones are allocatable, and a
     return [capacity[resource]!, allocatable[resource]!];
   };
   assert.deepEqual(amounts(), ["2", "2"]);
-  tell([
+  report([
     { ID: "d1", health: "Unhealthy" },
     { ID: "d2", health: "Healthy" },
   ]);

@@ -51,7 +51,7 @@ function node(
         ]),
       ),
     pods: () => measured.map(({ pod }) => pod),
-    measure: async (asked) => measured.filter(({ pod }) => asked.includes(pod)),
+    measure: async (requested) => measured.filter(({ pod }) => requested.includes(pod)),
     dedicatedImageFs: () => false,
     reclaimUnused: async () => void events.push("reclaimed"),
     evictor: { evict: async (uid, how) => void evicted.push({ uid, ...how }) },

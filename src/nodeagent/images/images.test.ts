@@ -129,15 +129,15 @@ for (const [name, serializeImagePulls, maxParallelImagePulls, atOnce] of pulls)
 test("concurrency and rate of pulls are limited, and waiting pulls run in order", async () => {
   const clock = virtualClock();
   const queue = pullQueue({ clock, atOnce: 2, perSecond: 1, burst: 3 });
-  const begun: number[] = [];
-  const pull = (id: number) => queue.run(async () => (begun.push(id), clock.sleep(100)));
+  const started: number[] = [];
+  const pull = (id: number) => queue.run(async () => (started.push(id), clock.sleep(100)));
   const three = [1, 2, 3].map(pull);
   await assert.rejects(pull(4), PullRateExceeded);
-  assert.deepEqual(begun, [1, 2]);
+  assert.deepEqual(started, [1, 2]);
   await clock.advance(100);
   await clock.advance(100);
   await Promise.all(three);
-  assert.deepEqual(begun, [1, 2, 3]);
+  assert.deepEqual(started, [1, 2, 3]);
   await clock.advance(1000);
   const last = pull(5);
   await clock.advance(100);

@@ -148,8 +148,8 @@ test("resources of a pod that was removed while no agent was running are free fo
   const { devices, freed } = devicesOf("a", "d");
   const known = await resourceManagers({ ...options, devices });
   assert.equal(known.admit(guaranteed("b"), []).ok, false);
-  const gone = await resourceManagers({ ...options, devices, isRemoved: (uid) => uid !== "d" });
-  assert.deepEqual(gone.admit(guaranteed("b"), []), { ok: true });
+  const restarted = await resourceManagers({ ...options, devices, isRemoved: (uid) => uid !== "d" });
+  assert.deepEqual(restarted.admit(guaranteed("b"), []), { ok: true });
   assert.deepEqual(freed, ["a"]);
 });
 

@@ -78,7 +78,7 @@ function setUp(
       | { metadata: Record<string, never>; spec: object; status: Record<string, never> }
       | undefined;
   const patches = (): number =>
-    api.asked.filter((line) => line.startsWith("PATCH") && line.includes("/status")).length;
+    api.requests.filter((line) => line.startsWith("PATCH") && line.includes("/status")).length;
   return { clock, api, seen, events, life, settle, node, patches };
 }
 
@@ -163,7 +163,7 @@ test("a node that must not register is not created, regardless of its taints and
   await settle();
   assert.equal(node(), undefined);
   assert.deepEqual(
-    api.asked.filter((line) => line.startsWith("POST")),
+    api.requests.filter((line) => line.startsWith("POST")),
     [],
   );
 });
@@ -187,7 +187,7 @@ test("without an API server the node is not registered, but its facts are availa
   t.after(() => life.stop());
   await life.start();
   await settle();
-  assert.deepEqual(api.asked, []);
+  assert.deepEqual(api.requests, []);
   assert.deepEqual([life.hostIps(), life.allocatable()], [["10.0.0.1"], { cpu: "1" }]);
 });
 
@@ -396,9 +396,9 @@ test("the CSINode object is created, and gets the owner reference of a recreated
   assert.match(Object.values(held().metadata.annotations)[0]!, /\/aws-ebs,.*\/vsphere-volume$/);
   await make("u2");
   assert.equal(held().metadata.ownerReferences[0]!.uid, "u2");
-  const before = api.asked.length;
+  const before = api.requests.length;
   await make("u2");
-  assert.deepEqual(api.asked.slice(before), [`GET ${path}`]);
+  assert.deepEqual(api.requests.slice(before), [`GET ${path}`]);
 });
 
 test("drivers of the node are published in its CSINode object, its annotation and its labels", async () => {

@@ -98,7 +98,7 @@ for (const [method, path, verb, subresource] of attributes) {
         uid: "low",
       },
     ]);
-    assert.deepEqual(api.asked, [
+    assert.deepEqual(api.requests, [
       `POST /apis/authentication.${orch.wire.groupSuffix}/v1/tokenreviews`,
       `POST /apis/authorization.${orch.wire.groupSuffix}/v1/subjectaccessreviews`,
     ]);
@@ -145,11 +145,11 @@ test("reviews are cached until their TTL expires", async () => {
   const { ask, api, clock, allow } = setUp();
   await ask("GET", "/pods", bearer("good"));
   await ask("GET", "/pods", bearer("good"));
-  assert.equal(api.asked.length, 2);
+  assert.equal(api.requests.length, 2);
   allow(true);
   await clock.advance(30_001);
   assert.equal(await ask("GET", "/pods", bearer("good")), undefined);
-  assert.equal(api.asked.length, 3, "the denial expired, the token review did not");
+  assert.equal(api.requests.length, 3, "the denial expired, the token review did not");
   allow(false);
   await clock.advance(120_001);
   assert.equal(await ask("GET", "/pods", bearer("good")), undefined, "the permission is still cached");
@@ -160,7 +160,7 @@ test("reviews are cached until their TTL expires", async () => {
 test("with AlwaysAllow every authenticated user is authorized", async () => {
   const { ask, api } = setUp({ authorization: "AlwaysAllow" });
   assert.equal(await ask("POST", "/run/a/b/c"), undefined);
-  assert.deepEqual(api.asked, []);
+  assert.deepEqual(api.requests, []);
 });
 
 test("an unavailable API server is an error and grants nothing", async () => {

@@ -37,7 +37,7 @@ test("an unavailable API server is logged once, and its pods are accepted when i
     });
   await put("web");
   await put("shadow", { [configMirror]: "x" });
-  api.asked.length = 0;
+  api.requests.length = 0;
   api.answer = () => new Unreachable("nobody there");
   const stop = new AbortController();
   const onMirror = (pod: Pod, gone: boolean): void =>
@@ -48,7 +48,8 @@ test("an unavailable API server is logged once, and its pods are accepted when i
     await clock.advance(1000);
   }
   assert.ok(
-    api.asked.length > 1 && api.asked.every((each) => each.includes("fieldSelector=spec.nodeName%3Dn1")),
+    api.requests.length > 1 &&
+      api.requests.every((each) => each.includes("fieldSelector=spec.nodeName%3Dn1")),
     "the list is retried, for pods of this node",
   );
   assert.deepEqual([warnings, calls], [["failed to list pods from the API server: nobody there"], []]);

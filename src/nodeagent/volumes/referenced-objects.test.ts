@@ -33,7 +33,7 @@ function setUp(t: TestContext, strategy: "Get" | "Cache" | "Watch") {
       : api.client.request("POST", path.replace(/\/m$/, ""), object);
   };
   const read = async (): Promise<string | undefined> => (await objects.configMap("ns", "m"))?.data?.["a"];
-  const gets = (): number => api.asked.filter((line) => line === `GET ${path}`).length;
+  const gets = (): number => api.requests.filter((line) => line === `GET ${path}`).length;
   return { clock, objects, put, read, gets, changed };
 }
 

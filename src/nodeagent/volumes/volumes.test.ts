@@ -272,7 +272,7 @@ test("tokens are requested, cached, and refreshed after four fifths of their lif
   );
   await mount(pod);
   assert.deepEqual(await seen(place("projected")), { tok: "644 token-1" });
-  assert.equal(api.asked.at(-1), "POST /api/v1/namespaces/ns/serviceaccounts/robot/token");
+  assert.equal(api.requests.at(-1), "POST /api/v1/namespaces/ns/serviceaccounts/robot/token");
   assert.deepEqual((api.bodies.at(-1) as { spec: object }).spec, {
     audiences: ["me"],
     expirationSeconds: 600,
