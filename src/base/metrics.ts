@@ -156,11 +156,14 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
     countMetrics: () => {
       const counter = (name: string, help: string, labels: readonly string[] = []): Family<Counter> =>
         made.counter({ name, help, labels, stability: "ALPHA" });
-      const disabledTotal = counter("disabled_metric_total", "The count of disabled metrics.");
-      const hiddenTotal = counter("hidden_metric_total", "The count of hidden metrics.");
+      const disabledTotal = counter(
+        "disabled_metric_total",
+        "Number of registered metrics that are disabled.",
+      );
+      const hiddenTotal = counter("hidden_metric_total", "Number of registered metrics that are hidden.");
       const registeredTotal = counter(
         "registered_metric_total",
-        "The count of registered metrics broken by stability level and deprecation version.",
+        "Number of registered metrics, by stability level and deprecation version.",
         ["stability_level", "deprecated_version"],
       );
       made.beforeScrape(() => {

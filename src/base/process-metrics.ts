@@ -8,17 +8,17 @@ export function processMetrics(metrics: Metrics): void {
   const cpu = metrics
     .counter({
       name: "process_cpu_seconds_total",
-      help: "Seconds of processor time used, in user and system mode.",
+      help: "Total user and system CPU time of the process in seconds.",
     })
     .with();
-  const resident = gauge("process_resident_memory_bytes", "Resident memory.");
-  const virtual = gauge("process_virtual_memory_bytes", "Virtual memory.");
+  const resident = gauge("process_resident_memory_bytes", "Resident memory size of the process in bytes.");
+  const virtual = gauge("process_virtual_memory_bytes", "Virtual memory size of the process in bytes.");
   const mostVirtual = gauge(
     "process_virtual_memory_max_bytes",
-    "Virtual memory that the process may have; -1 is no limit.",
+    "Maximum amount of virtual memory available to the process in bytes; -1 means unlimited.",
   );
-  const open = gauge("process_open_fds", "Open file descriptors.");
-  const most = gauge("process_max_fds", "Most file descriptors that may be open.");
+  const open = gauge("process_open_fds", "Number of open file descriptors of the process.");
+  const most = gauge("process_max_fds", "Maximum number of file descriptors that the process may open.");
   processStart(metrics);
   metrics.beforeScrape(() => {
     const { user, system } = process.cpuUsage();

@@ -4,7 +4,7 @@ import type { Family, Gauge, Metrics } from "./metrics.ts";
 export function processStart(metrics: Metrics, stability?: "ALPHA"): Family<Gauge> {
   const start = metrics.gauge({
     name: "process_start_time_seconds",
-    help: "Start of the process, in seconds since the epoch.",
+    help: "Start time of the process in seconds since the Unix epoch.",
     ...(stability && { stability }),
   });
   start.with().set(performance.timeOrigin / 1000);

@@ -22,21 +22,24 @@ export function queueMetrics(metrics: Metrics, now: () => number): QueueMetrics 
   const gauge = (name: string, help: string) => metrics.gauge({ name, help, labels, stability });
   const histogram = (name: string, help: string) =>
     metrics.histogram({ name, help, labels, stability, buckets });
-  const depth = gauge("workqueue_depth", "Keys that wait now.");
-  const adds = counter("workqueue_adds_total", "Keys that were added.");
-  const retries = counter("workqueue_retries_total", "Keys that failed and are tried again.");
+  const depth = gauge("workqueue_depth", "Current number of items waiting in the work queue.");
+  const adds = counter("workqueue_adds_total", "Total number of items added to the work queue.");
+  const retries = counter("workqueue_retries_total", "Total number of items retried after a failure.");
   const waited = histogram(
     "workqueue_queue_duration_seconds",
-    "How long a key waited before it was worked on.",
+    "Time in seconds that an item stays in the work queue before it is processed.",
   );
-  const worked = histogram("workqueue_work_duration_seconds", "How long working on a key took.");
+  const worked = histogram(
+    "workqueue_work_duration_seconds",
+    "Time in seconds that processing an item takes.",
+  );
   const unfinished = gauge(
     "workqueue_unfinished_work_seconds",
-    "How long the work that is under way has taken so far, of all keys.",
+    "Sum of the elapsed seconds of all items being processed.",
   );
   const longest = gauge(
     "workqueue_longest_running_processor_seconds",
-    "How long the longest work that is under way has taken so far.",
+    "Elapsed seconds of the item that has been processed for the longest time.",
   );
   /** Start times of the keys being processed, by queue. */
   const running = new Map<string, Set<{ readonly since: number }>>();
