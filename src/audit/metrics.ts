@@ -14,24 +14,24 @@ export function auditMetrics(metrics: Metrics): AuditMetrics {
   const stability = "ALPHA";
   const errors = metrics.counter({
     name: "apiserver_audit_error_total",
-    help: "Audit events that were not stored, by the backend that failed.",
+    help: "Number of audit events that could not be written, by backend.",
     labels: ["plugin"],
     stability,
   });
   const perLevel = metrics.counter({
     name: "apiserver_audit_level_total",
-    help: "Requests by the level at which they are audited.",
+    help: "Number of requests, by audit level.",
     labels: ["level"],
     stability,
   });
   return {
     events: metrics
-      .counter({ name: "apiserver_audit_event_total", help: "Audit events made.", stability })
+      .counter({ name: "apiserver_audit_event_total", help: "Number of audit events generated.", stability })
       .with(),
     rejected: metrics
       .counter({
         name: "apiserver_audit_requests_rejected_total",
-        help: "Requests refused because their audit event could not be stored.",
+        help: "Number of requests rejected because of an error in the audit backend.",
         stability,
       })
       .with(),

@@ -40,7 +40,7 @@ export function certificateExpirationMetric(
 ): (verified: VerifiedCertificate) => void {
   const remaining = metrics.histogram({
     name: "apiserver_client_certificate_expiration_seconds",
-    help: "How long the certificate that came with a request is still good, in seconds.",
+    help: "Distribution of the remaining lifetime in seconds of the client certificates of requests.",
     buckets: [
       0,
       hour / 2,

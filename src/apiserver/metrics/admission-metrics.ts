@@ -7,14 +7,13 @@ const buckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5];
 export function admissionMetrics(metrics: Metrics): AdmissionObserver {
   const plugins = metrics.histogram({
     name: "apiserver_admission_controller_admission_duration_seconds",
-    help: "Seconds that an admission plugin took, by operation and by whether it refused.",
+    help: "Latency of admission plugins in seconds, by name, operation, type and rejection.",
     stability: "STABLE",
     labels: ["name", "operation", "rejected", "type"],
     buckets,
   });
   const name = "apiserver_admission_step_admission_duration_seconds";
-  const help =
-    "Seconds that all plugins of an admission step took, by operation and by whether they refused.";
+  const help = "Latency of admission steps in seconds, by type, operation and rejection.";
   const labels = ["type", "operation", "rejected"];
   const steps = metrics.histogram({ name, help, stability: "STABLE", labels, buckets });
   const summaries = metrics.summary({ name: `${name}_summary`, help, stability: "ALPHA", labels });

@@ -19,28 +19,28 @@ export function aggregationMetrics(metrics: Metrics): AggregationMetrics {
     metrics.gauge({ name, help, stability: "ALPHA", labels });
   const regenerations = counter(
     "aggregator_openapi_v2_regeneration_count",
-    "Changes of the OpenAPI v2 document by API services.",
+    "Number of OpenAPI v2 document regenerations, by API service that caused them and reason.",
     "apiservice",
     "reason",
   );
   const duration = gauge(
     "aggregator_openapi_v2_regeneration_duration",
-    "Seconds that the last change of the OpenAPI v2 document took.",
+    "Duration of the last OpenAPI v2 document regeneration in seconds, by reason.",
     "reason",
   );
   const aggregations = counter(
     "aggregator_discovery_aggregation_count_total",
-    "Changes of documents of aggregated discovery.",
+    "Number of times aggregated discovery documents were rebuilt.",
   ).with();
   const failures = counter(
     "aggregator_unavailable_apiservice_total",
-    "How often an API service could not be reached any more, by the reason.",
+    "Number of times an API service became unavailable, by API service and reason.",
     "name",
     "reason",
   );
   const unavailable = gauge(
     "aggregator_unavailable_apiservice",
-    "1 for an API service that cannot be reached.",
+    "Whether an API service is unavailable: 1 if it is, 0 if it is available.",
     "name",
   );
   const documentsChanged = (service: string, reason: string, seconds: number): void => {

@@ -48,21 +48,21 @@ export function measuredAllocator<A extends ServiceAllocator>(
         metrics.gauge({ name, help, labels, stability: "ALPHA" });
       const usedAddresses = gauge(
         "kube_apiserver_clusterip_allocator_allocated_ips",
-        "Addresses that services have.",
+        "Number of cluster IPs allocated to services, by CIDR.",
         ["cidr"],
       );
       const freeAddresses = gauge(
         "kube_apiserver_clusterip_allocator_available_ips",
-        "Addresses that are free.",
+        "Number of cluster IPs available for allocation, by CIDR.",
         ["cidr"],
       );
       const usedPorts = gauge(
         "kube_apiserver_nodeport_allocator_allocated_ports",
-        "Node ports that services have.",
+        "Number of node ports allocated to services.",
       ).with();
       const freePorts = gauge(
         "kube_apiserver_nodeport_allocator_available_ports",
-        "Node ports that are free.",
+        "Number of node ports available for allocation.",
       ).with();
       metrics.beforeScrape(() => {
         const claims = new Set(services().flatMap(({ spec }) => claimsOf(spec)));
@@ -87,7 +87,13 @@ function counters(
   const counter = (name: string, help: string): Family<Counter> =>
     metrics.counter({ name: `${prefix}${name}`, help, labels, stability: "ALPHA" });
   return {
-    total: counter("allocation_total", "What was given to services, by whether they asked for it by name."),
-    errors: counter("allocation_errors_total", "What services asked for and did not get."),
+    total: counter(
+      "allocation_total",
+      "Number of allocations for services, by scope (static if requested explicitly, else dynamic).",
+    ),
+    errors: counter(
+      "allocation_errors_total",
+      "Number of failed allocations for services, by scope (static or dynamic).",
+    ),
   };
 }

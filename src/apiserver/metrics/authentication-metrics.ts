@@ -9,13 +9,13 @@ const exponentialBuckets = (start: number, count: number): number[] =>
 export function measuredAuthenticator(authenticator: Authenticator, metrics: Metrics): Authenticator {
   const attempts = metrics.counter({
     name: "authentication_attempts",
-    help: "Attempts to authenticate, by whether they succeeded.",
+    help: "Number of authentication attempts, by result.",
     stability: "ALPHA",
     labels: ["result"],
   });
   const duration = metrics.histogram({
     name: "authentication_duration_seconds",
-    help: "Seconds that authentication took.",
+    help: "Latency of authentication in seconds, by result.",
     stability: "ALPHA",
     labels: ["result"],
     buckets: exponentialBuckets(0.001, 15),
@@ -60,31 +60,38 @@ export function tokenMetrics(metrics: Metrics): TokenObserver {
   const counter = (name: string, help: string, labels: readonly string[] = []) =>
     metrics.counter({ name, help, labels, stability: "ALPHA" });
   const used = {
-    legacy: counter("serviceaccount_legacy_tokens_total", "Tokens of secrets that were used.").with(),
+    legacy: counter(
+      "serviceaccount_legacy_tokens_total",
+      "Cumulative count of uses of legacy service account tokens, which are stored in secrets.",
+    ).with(),
     stale: counter(
       "serviceaccount_stale_tokens_total",
-      "Tokens that were used after they should have been renewed.",
+      "Cumulative count of uses of service account tokens that should already have been refreshed.",
     ).with(),
     valid: counter(
       "serviceaccount_valid_tokens_total",
-      "Valid tokens of service accounts that were used.",
+      "Cumulative count of uses of valid service account tokens.",
     ).with(),
   };
-  const requests = counter("authentication_token_cache_request_total", "Tokens looked up in caches.", [
-    "status",
-  ]);
-  const fetches = counter("authentication_token_cache_fetch_total", "Tokens that had to be verified.", [
-    "status",
-  ]);
+  const requests = counter(
+    "authentication_token_cache_request_total",
+    "Number of token authentication cache lookups, by status (hit or miss).",
+    ["status"],
+  );
+  const fetches = counter(
+    "authentication_token_cache_fetch_total",
+    "Number of tokens verified after a cache miss, by status.",
+    ["status"],
+  );
   const duration = metrics.histogram({
     name: "authentication_token_cache_request_duration_seconds",
-    help: "Seconds until it was known whose a token is.",
+    help: "Latency of token authentication in seconds, by cache status (hit or miss).",
     stability: "ALPHA",
     labels: ["status"],
   });
   const active = metrics.gauge({
     name: "authentication_token_cache_active_fetch_count",
-    help: "Tokens that are being verified.",
+    help: "Number of tokens currently being verified, by status.",
     stability: "ALPHA",
     labels: ["status"],
   });

@@ -9,58 +9,80 @@ export function cacheMetrics(metrics: Metrics, resources: () => readonly Resourc
     metrics.counter({ name, help, labels, stability: "ALPHA" });
   const gauge = (name: string, help: string): Family<Gauge> =>
     metrics.gauge({ name, help, labels: ["resource"], stability: "ALPHA" });
-  const received = counter("apiserver_watch_cache_events_received_total", "Changes that caches received.");
-  const fromStore = counter("apiserver_storage_events_received_total", "Changes that came from the store.");
+  const received = counter(
+    "apiserver_watch_cache_events_received_total",
+    "Number of events received by the watch cache, by resource.",
+  );
+  const fromStore = counter(
+    "apiserver_storage_events_received_total",
+    "Number of events received from the store, by resource.",
+  );
   const undecoded = counter(
     "apiserver_storage_decode_errors_total",
-    "Stored objects and changes that could not be read.",
+    "Number of stored objects and events that could not be decoded, by resource.",
   );
   const dispatched = counter(
     "apiserver_watch_cache_events_dispatched_total",
-    "Changes that caches handed on.",
+    "Number of events dispatched by the watch cache, by resource.",
   );
   const initializations = counter(
     "apiserver_watch_cache_initializations_total",
-    "How often caches were filled.",
+    "Number of watch cache initializations, by resource.",
   );
-  const initial = counter("apiserver_init_events_total", "Objects sent to watches as their initial state.");
-  const capacity = gauge("watch_cache_capacity", "Changes that a cache remembers at most.");
+  const initial = counter(
+    "apiserver_init_events_total",
+    "Number of initial events sent to watchers from the watch cache, by resource.",
+  );
+  const capacity = gauge(
+    "watch_cache_capacity",
+    "Maximum number of events in the history of the watch cache, by resource.",
+  );
   const increases = counter(
     "watch_cache_capacity_increase_total",
-    "How often a cache began to remember more.",
+    "Number of times the capacity of the watch cache was increased, by resource.",
   );
   const decreases = counter(
     "watch_cache_capacity_decrease_total",
-    "How often a cache began to remember less.",
+    "Number of times the capacity of the watch cache was decreased, by resource.",
   );
-  const bytes = gauge("apiserver_watch_cache_object_bytes", "Bytes of the objects in a cache.");
-  const watchers = gauge("apiserver_watch_cache_watchers", "Watches that a cache serves.");
-  const lists = counter("apiserver_cache_list_total", "Lists served from caches.", [
-    "resource_prefix",
-    "index",
-  ]);
+  const bytes = gauge(
+    "apiserver_watch_cache_object_bytes",
+    "Size in bytes of the objects in the watch cache, by resource.",
+  );
+  const watchers = gauge(
+    "apiserver_watch_cache_watchers",
+    "Number of watchers served by the watch cache, by resource.",
+  );
+  const lists = counter(
+    "apiserver_cache_list_total",
+    "Number of list requests served from the watch cache, by resource prefix and index.",
+    ["resource_prefix", "index"],
+  );
   const fetched = counter(
     "apiserver_cache_list_fetched_objects_total",
-    "Objects looked at for lists from caches.",
+    "Number of objects read from the watch cache for list requests, by resource prefix and index.",
     ["resource_prefix", "index"],
   );
   const returned = counter(
     "apiserver_cache_list_returned_objects_total",
-    "Objects returned by lists from caches.",
+    "Number of objects returned by list requests from the watch cache, by resource prefix.",
     ["resource_prefix"],
   );
-  const storeLists = counter("apiserver_storage_list_total", "Lists read from the store.");
+  const storeLists = counter(
+    "apiserver_storage_list_total",
+    "Number of list requests served from the store, by resource.",
+  );
   const storeFetched = counter(
     "apiserver_storage_list_fetched_objects_total",
-    "Objects read for lists from the store.",
+    "Number of objects read from the store for list requests, by resource.",
   );
   const storeEvaluated = counter(
     "apiserver_storage_list_evaluated_objects_total",
-    "Objects tested for lists from the store.",
+    "Number of objects evaluated for list requests from the store, by resource.",
   );
   const storeReturned = counter(
     "apiserver_storage_list_returned_objects_total",
-    "Objects returned by lists from the store.",
+    "Number of objects returned by list requests from the store, by resource.",
   );
   metrics.beforeScrape(() => {
     for (const resource of resources()) {

@@ -14,20 +14,20 @@ export function encryptionMetrics(
 ): TransformationObserver & KeyServiceObserver {
   const operations = metrics.counter({
     name: "apiserver_storage_transformation_operations_total",
-    help: "Values that were encrypted or decrypted.",
+    help: "Number of value transformations (encryption and decryption), by transformer and status.",
     stability,
     labels: ["status", "transformation_type", "transformer_prefix"],
   });
   const durations = metrics.histogram({
     name: "apiserver_storage_transformation_duration_seconds",
-    help: "Seconds that encrypting or decrypting a value took.",
+    help: "Latency of value transformations (encryption and decryption) in seconds.",
     stability,
     labels: ["transformation_type", "transformer_prefix"],
     buckets: exponentialBuckets(5e-6, 25),
   });
   const calls = metrics.histogram({
     name: "apiserver_envelope_encryption_kms_operations_latency_seconds",
-    help: "Seconds that calls of key services took.",
+    help: "Latency of KMS calls in seconds, by provider, method and gRPC status code.",
     stability,
     labels: ["grpc_status_code", "method_name", "provider_name"],
     buckets: exponentialBuckets(1e-4, 20),
@@ -35,25 +35,25 @@ export function encryptionMetrics(
   const keyLabels = ["key_id_hash", "provider_name", "transformation_type"];
   const uses = metrics.counter({
     name: "apiserver_envelope_encryption_key_id_hash_total",
-    help: "Values that were encrypted or decrypted with a key.",
+    help: "Number of value transformations with a key, by hash of the key ID, provider and type.",
     stability,
     labels: keyLabels,
   });
   const lastUses = metrics.gauge({
     name: "apiserver_envelope_encryption_key_id_hash_last_timestamp_seconds",
-    help: "When a key was last used.",
+    help: "Time of the last use of a key in seconds since the Unix epoch, by hash of the key ID.",
     stability,
     labels: keyLabels,
   });
   const statusTimes = metrics.gauge({
     name: "apiserver_envelope_encryption_key_id_hash_status_last_timestamp_seconds",
-    help: "When a key service last said that it uses a key.",
+    help: "Time a key ID was last reported by a KMS status call, in seconds since the Unix epoch.",
     stability,
     labels: ["key_id_hash", "provider_name"],
   });
   const refused = metrics.counter({
     name: "apiserver_envelope_encryption_invalid_key_id_from_status_total",
-    help: "Ids of keys that a key service told and that cannot be.",
+    help: "Number of invalid key IDs reported by KMS status calls, by provider and error.",
     stability,
     labels: ["error", "provider_name"],
   });
@@ -122,7 +122,7 @@ export function dataKeyMetrics(metrics: Metrics, clock: Clock): DataKeyObserver 
   const duration = metrics
     .histogram({
       name: "apiserver_storage_data_key_generation_duration_seconds",
-      help: "Seconds that making a data key took.",
+      help: "Latency of data encryption key (DEK) generation in seconds.",
       stability,
       buckets: exponentialBuckets(5e-6, 14),
     })
@@ -130,27 +130,27 @@ export function dataKeyMetrics(metrics: Metrics, clock: Clock): DataKeyObserver 
   const failures = metrics
     .counter({
       name: "apiserver_storage_data_key_generation_failures_total",
-      help: "Data keys that could not be made.",
+      help: "Number of failed data encryption key (DEK) generations.",
       stability,
     })
     .with();
   const misses = metrics
     .counter({
       name: "apiserver_storage_envelope_transformation_cache_misses_total",
-      help: "Values whose data key had to be decrypted by the key service.",
+      help: "Number of DEK cache misses, for which the KMS had to decrypt the data encryption key.",
       stability,
     })
     .with();
   const fill = metrics
     .gauge({
       name: "apiserver_envelope_encryption_dek_cache_fill_percent",
-      help: "How full the cache of decrypted data keys is, from 0 to 1.",
+      help: "Fraction of the DEK cache that is in use, from 0 to 1.",
       stability,
     })
     .with();
   const arrivals = metrics.histogram({
     name: "apiserver_envelope_encryption_dek_cache_inter_arrival_time_seconds",
-    help: "Seconds between a value that was encrypted or decrypted and the one before.",
+    help: "Time in seconds between successive value transformations, by transformation type.",
     stability,
     labels: ["transformation_type"],
     buckets: exponentialBuckets(60, 10),

@@ -13,25 +13,25 @@ export function clientMetrics(metrics: Metrics): (exchange: WebhookExchange) => 
   const byHost = { stability: "ALPHA", labels: ["verb", "host"] } as const;
   const total = metrics.counter({
     name: "rest_client_requests_total",
-    help: "Requests to other servers, by status code, method and host.",
+    help: "Number of HTTP requests to other servers, by status code, method and host.",
     stability: "ALPHA",
     labels: ["code", "method", "host"],
   });
   const duration = metrics.histogram({
     name: "rest_client_request_duration_seconds",
-    help: "Seconds until other servers answered.",
+    help: "Latency of requests to other servers in seconds, by verb and host.",
     ...byHost,
     buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60],
   });
   const sent = metrics.histogram({
     name: "rest_client_request_size_bytes",
-    help: "Bytes sent to other servers.",
+    help: "Size of requests to other servers in bytes, by verb and host.",
     ...byHost,
     buckets: sizes,
   });
   const received = metrics.histogram({
     name: "rest_client_response_size_bytes",
-    help: "Bytes received from other servers.",
+    help: "Size of responses from other servers in bytes, by verb and host.",
     ...byHost,
     buckets: sizes,
   });
@@ -59,13 +59,13 @@ export function certificateMetrics(
     metrics
       .counter({
         name: `apiserver_${subsystem}_x509_${name}`,
-        help: `Connections to ${peers} that failed because their certificate ${reason}.`,
+        help: `Number of connections to ${peers} that failed because the server certificate ${reason}.`,
         labels: [],
         stability: "ALPHA",
       })
       .with();
-  const withoutNames = failures("missing_san_total", "has no subject alternative names");
-  const weaklySigned = failures("insecure_sha1_total", "is signed by way of SHA-1");
+  const withoutNames = failures("missing_san_total", "lacks a subject alternative name");
+  const weaklySigned = failures("insecure_sha1_total", "has a SHA-1 signature");
   return (error) => {
     if (error instanceof NoAlternativeNames) withoutNames.add();
     if ((error as NodeJS.ErrnoException | undefined)?.code === "ERR_SSL_CA_MD_TOO_WEAK") weaklySigned.add();
@@ -78,7 +78,7 @@ export function measuredConversion(
 ): (of: CustomResourceDefinition, convert: Convert) => Convert {
   const duration = metrics.histogram({
     name: "apiserver_crd_webhook_conversion_duration_seconds",
-    help: "Seconds that conversion webhooks took.",
+    help: "Latency of CRD conversion webhooks in seconds, by CRD, versions and success.",
     stability: "ALPHA",
     labels: ["crd_name", "from_version", "to_version", "succeeded"],
     buckets: Array.from({ length: 15 }, (_, power) => Number((0.001 * 2 ** power).toPrecision(12))),
@@ -106,8 +106,14 @@ export function measuredConversion(
 export function ruleMetrics(metrics: Metrics): RuleObserver {
   const duration = (what: string, help: string) =>
     metrics.histogram({ name: `apiserver_cel_${what}_duration_seconds`, help, stability: "ALPHA" }).with();
-  const compilation = duration("compilation", "Seconds that it took to compile the rules of a schema.");
-  const evaluation = duration("evaluation", "Seconds that the rules of a schema took to judge an object.");
+  const compilation = duration(
+    "compilation",
+    "Latency of compiling the CEL validation rules of a schema in seconds.",
+  );
+  const evaluation = duration(
+    "evaluation",
+    "Latency of evaluating the CEL validation rules of a schema for an object in seconds.",
+  );
   return {
     compiled: (seconds) => compilation.observe(seconds),
     evaluated: (seconds) => evaluation.observe(seconds),
@@ -120,13 +126,13 @@ export function definitionMetrics(
 ): (definition: CustomResourceDefinition, reason: string) => void {
   const v2 = metrics.counter({
     name: "apiextensions_openapi_v2_regeneration_count",
-    help: "Changes of the OpenAPI v2 document by definitions of custom resources.",
+    help: "Number of OpenAPI v2 document regenerations, by CRD that caused them and reason.",
     stability: "ALPHA",
     labels: ["crd", "reason"],
   });
   const v3 = metrics.counter({
     name: "apiextensions_openapi_v3_regeneration_count",
-    help: "Changes of OpenAPI v3 documents by definitions of custom resources.",
+    help: "Number of OpenAPI v3 document regenerations, by group, version, CRD that caused them and reason.",
     stability: "ALPHA",
     labels: ["version", "group", "crd", "reason"],
   });

@@ -16,11 +16,11 @@ export function issuedMetrics(
     });
   const requested = counter(
     "csr_requested_duration_total",
-    "Certificates issued to requests with a duration, by signer; all signers of others are one.",
+    "Number of certificates issued for requests with a duration, by signer; foreign signers count as other.",
   );
   const honored = counter(
     "csr_honored_duration_total",
-    "Certificates issued with the duration that was requested, by signer; all signers of others are one.",
+    "Number of certificates issued with the requested duration, by signer; foreign signers count as other.",
   );
   // Signer names are chosen by users and would make unbounded label values.
   const own = dialect.names.signers.legacyUnknown.replace(/[^/]*$/, "");

@@ -13,7 +13,7 @@ const buckets = [
 export function storeMeasuring(prefix: string, metrics: Metrics): (store: Store) => Store {
   const duration = metrics.histogram({
     name: "etcd_request_duration_seconds",
-    help: "Seconds that the store took to answer, by operation and type of object.",
+    help: "Latency of store requests in seconds, by operation and object type.",
     stability: "ALPHA",
     labels: ["operation", "type"],
     buckets,

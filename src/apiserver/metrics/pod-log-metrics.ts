@@ -18,12 +18,12 @@ export function podLogMetrics(metrics: Metrics): PodLogObserver {
   };
   const usages = withDeprecatedName(
     "insecure_backend_total",
-    "Requests for logs of pods, by whether the node agent's certificate was looked at.",
+    "Number of pod log requests, by usage: whether verification of the node's certificate was skipped.",
     "usage",
   );
   const failures = withDeprecatedName(
     "backend_tls_failure_total",
-    "Requests for logs of pods that failed because the node agent's certificate was not accepted.",
+    "Number of pod log requests that failed because the node's certificate could not be verified.",
   )();
   return {
     requested: (unchecked) => {

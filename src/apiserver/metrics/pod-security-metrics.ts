@@ -14,14 +14,18 @@ export function podSecurityMetrics(metrics: Metrics): PodSecurityObserver {
     });
   const evaluations = counter(
     "evaluations",
-    "Pods and workloads evaluated by a security standard.",
+    "Number of policy evaluations, by decision, policy level and version, mode and request.",
     "decision",
     "policy_level",
     "policy_version",
     "mode",
   );
-  const exemptions = counter("exemptions", "Pods and workloads that were exempt from security standards.");
-  const errors = counter("errors", "Failures to judge, by whether that ended the judgement.", "fatal");
+  const exemptions = counter("exemptions", "Number of requests exempt from pod security evaluation.");
+  const errors = counter(
+    "errors",
+    "Number of errors that affected evaluation, by whether they were fatal.",
+    "fatal",
+  );
   // Initialize the common series, so that rates can be computed from the first request on.
   for (const operation of ["create", "update"]) {
     evaluations.with("allow", "privileged", "latest", "enforce", operation, "pod", "");

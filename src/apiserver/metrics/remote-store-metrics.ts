@@ -21,10 +21,10 @@ function grpcClientMetrics(metrics: Metrics): GrpcObserver {
   const counter = (what: string, help: string, labels: readonly string[]) =>
     metrics.counter({ name: `grpc_client_${what}_total`, help, labels });
   const labels = ["grpc_method", "grpc_service", "grpc_type"];
-  const started = counter("started", "Calls that were started on the client.", labels);
-  const sent = counter("msg_sent", "Messages of streams and calls that were sent by the client.", labels);
-  const received = counter("msg_received", "Messages that the client received.", labels);
-  const handled = counter("handled", "Calls that have ended, whether or not they went well.", [
+  const started = counter("started", "Number of RPCs started by the client.", labels);
+  const sent = counter("msg_sent", "Number of RPC messages sent by the client.", labels);
+  const received = counter("msg_received", "Number of RPC messages received by the client.", labels);
+  const handled = counter("handled", "Number of RPCs completed by the client, by status code.", [
     "grpc_code",
     ...labels,
   ]);

@@ -9,9 +9,15 @@ const delaySeconds = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2
 /** Registers the metrics; the returned function stops the measurement. */
 export function runtimeMetrics(metrics: Metrics): () => void {
   const gauge = (name: string, help: string) => metrics.gauge({ name, help }).with();
-  const heapUsed = gauge("nodejs_heap_size_used_bytes", "Memory that objects of the language use.");
-  const external = gauge("nodejs_external_memory_bytes", "Memory that buffers outside the heap use.");
-  const active = gauge("nodejs_active_resources_total", "Handles and requests that keep the process busy.");
+  const heapUsed = gauge("nodejs_heap_size_used_bytes", "Size of the JavaScript heap in use in bytes.");
+  const external = gauge(
+    "nodejs_external_memory_bytes",
+    "Memory used by buffers and other objects outside the heap in bytes.",
+  );
+  const active = gauge(
+    "nodejs_active_resources_total",
+    "Number of resources (handles and requests) that keep the event loop alive.",
+  );
   processMetrics(metrics);
   metrics.beforeScrape(() => {
     const memory = process.memoryUsage();
@@ -27,7 +33,7 @@ function eventLoopDelay(metrics: Metrics): () => void {
   const delay = metrics
     .histogram({
       name: "nodejs_eventloop_delay_seconds",
-      help: "How late the event loop comes to what is due.",
+      help: "Delay of the event loop in seconds: how late timers fire.",
       buckets: delaySeconds,
     })
     .with();

@@ -19,14 +19,14 @@ export function storeMetrics(options: StoreMetricsOptions): void {
   const { metrics, countEveryMilliseconds, sizeEveryMilliseconds } = options;
   const objects = metrics.gauge({
     name: "apiserver_storage_objects",
-    help: "Stored objects by resource, as of the last count.",
+    help: "Number of stored objects at the time of the last check, by resource.",
     stability: "STABLE",
     labels: ["resource"],
   });
   const size = (name: string) =>
     metrics.gauge({
       name,
-      help: "Bytes that the store uses, as of the last look.",
+      help: "Size of the storage database in bytes at the time of the last check.",
       stability: "ALPHA",
       labels: ["endpoint"],
     });
@@ -47,7 +47,7 @@ export function leaseMetrics(metrics: Metrics): (keys: number) => void {
   const objects = metrics
     .histogram({
       name: "etcd_lease_object_counts",
-      help: "Objects attached to a lease when the next one took its place.",
+      help: "Number of objects attached to an etcd lease when it was replaced by the next one.",
       stability: "ALPHA",
       buckets: [10, 50, 100, 500, 1000, 2500, 5000],
     })

@@ -10,21 +10,21 @@ export function timelineMetrics(
   const bytes = metrics
     .gauge({
       name: "apiserver_timeline_journal_bytes",
-      help: "Memory that recorded changes of objects take.",
+      help: "Memory used by the recorded object changes in bytes.",
       stability,
     })
     .with();
   const recorded = metrics
     .counter({
       name: "apiserver_timeline_changes_recorded_total",
-      help: "Changes of objects that were recorded.",
+      help: "Number of object changes recorded in the timeline journal.",
       stability,
     })
     .with();
   const dropped = metrics
     .counter({
       name: "apiserver_timeline_changes_dropped_total",
-      help: "Changes of objects that were not recorded, or forgotten before their time.",
+      help: "Number of object changes not recorded or discarded before the end of their retention.",
       stability,
     })
     .with();

@@ -5,7 +5,7 @@ import type { RegistrySettings } from "#registry";
 export function timesMetrics(metrics: Metrics): NonNullable<RegistrySettings["timesCompared"]> {
   const duration = metrics.histogram({
     name: "apiserver_request_timestamp_comparison_time",
-    help: "Seconds in which an update was compared with what is stored, to keep the times of unchanged managers.",
+    help: "Time in seconds to compare an updated object with the stored one except for timestamps.",
     stability: "ALPHA",
     labels: ["code_path"],
     buckets: [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 5],

@@ -33,7 +33,7 @@ const pollMilliseconds = 5000;
 export function configReloads({ clock, log, metrics, signal }: ReloadsOptions): Reloads {
   const total = metrics.counter({
     name: "apiserver_config_reload_total",
-    help: "Configuration files read again, by setting and by whether the new version could be used.",
+    help: "Number of configuration file reloads, by setting and status.",
     stability: "ALPHA",
     labels: ["setting", "status"],
   });

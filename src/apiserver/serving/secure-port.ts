@@ -71,7 +71,7 @@ export async function openSecurePort({
   const handshakeErrors = metrics
     .counter({
       name: "apiserver_tls_handshake_errors_total",
-      help: "TLS handshakes that failed.",
+      help: "Number of failed TLS handshakes.",
       stability: "ALPHA",
     })
     .with();

@@ -111,7 +111,7 @@ function buildInfo(metrics: Metrics, dialect: Dialect): void {
   metrics
     .gauge({
       name: `${dialect.data.metricPrefix}build_info`,
-      help: "Always 1; the labels tell what runs.",
+      help: "Constant 1 with the build information of the server as labels.",
       stability: "ALPHA",
       labels: [
         "major",
@@ -145,7 +145,7 @@ function buildInfo(metrics: Metrics, dialect: Dialect): void {
 function features(metrics: Metrics, { dialect, gates, enabled }: ServingOptions): void {
   const feature = metrics.gauge({
     name: `${dialect.data.metricPrefix}feature_enabled`,
-    help: "Whether a feature gate is on.",
+    help: "Whether a feature gate is enabled: 1 if it is, 0 if not; labeled by name and stage.",
     stability: "ALPHA",
     labels: ["name", "stage"],
   });

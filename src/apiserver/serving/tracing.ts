@@ -73,7 +73,7 @@ export function serverTracing(options: ServerTracingOptions): ServerTracing {
   const { configuration, dialect, clock, log, metrics, active } = options;
   const spans = metrics.counter({
     name: "apiserver_tracing_spans_total",
-    help: "Spans by what became of them: exported, failed on the way, or dropped for a full queue.",
+    help: "Number of trace spans, by outcome: exported, failed, or dropped because of a full queue.",
     stability: "ALPHA",
     labels: ["outcome"],
   });

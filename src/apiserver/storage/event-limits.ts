@@ -80,7 +80,7 @@ export function limitsOf(settings: ApiserverSettings): EventLimits | undefined {
 function evictionCounter(metrics: Metrics): (type: string, limit: string) => void {
   const evictions = metrics.counter({
     name: "apiserver_event_evictions_total",
-    help: "Events that were deleted before their time because a limit was reached.",
+    help: "Number of events deleted before their expiry because a limit was reached, by type and limit.",
     labels: ["type", "limit"],
     stability: "ALPHA",
   });
@@ -91,7 +91,7 @@ function foldMetrics(metrics: Metrics, folding: EventFolding): void {
   const folded = metrics
     .counter({
       name: "apiserver_events_folded_total",
-      help: "Events that were folded into a series.",
+      help: "Number of events folded into an event series.",
       stability: "ALPHA",
     })
     .with();
