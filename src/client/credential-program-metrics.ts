@@ -6,7 +6,7 @@ export function credentialProgramMetrics(metrics: Metrics): void {
   metrics
     .histogram({
       name: "rest_client_exec_plugin_certificate_rotation_age",
-      help: "Seconds that client certificates of credential programs lived; there are no such programs.",
+      help: "Lifetime in seconds of rotated exec plugin client certificates; always empty.",
       buckets: [
         600, 1800, 3600, 14_400, 86_400, 604_800, 2_592_000, 7_776_000, 15_552_000, 31_104_000, 124_416_000,
       ],
@@ -16,7 +16,7 @@ export function credentialProgramMetrics(metrics: Metrics): void {
   metrics
     .gauge({
       name: "rest_client_exec_plugin_ttl_seconds",
-      help: "Seconds until the first client certificate of a credential program expires; +Inf where there is none.",
+      help: "Seconds until the next client certificate of an exec plugin expires; +Inf if there is none.",
       stability: "ALPHA",
     })
     .with()

@@ -22,27 +22,27 @@ export function requestMetrics(metrics: Metrics, clock: Clock, host: string): Re
     metrics.histogram({ name, help, labels, buckets, stability: "ALPHA" });
   const waited = histogram(
     "rest_client_rate_limiter_duration_seconds",
-    "How long requests to the API server waited for the limit on their number, in seconds.",
+    "Time in seconds that requests wait for the client-side rate limiter, by verb and host.",
     durations,
   );
   const took = histogram(
     "rest_client_request_duration_seconds",
-    "How long the API server took until its answer began, in seconds.",
+    "Latency of requests in seconds until the start of the response, by verb and host.",
     durations,
   );
   const sent = histogram(
     "rest_client_request_size_bytes",
-    "Sizes of the bodies sent to the API server, in bytes.",
+    "Size of request bodies in bytes, by verb and host.",
     sizes,
   );
   const got = histogram(
     "rest_client_response_size_bytes",
-    "Sizes of the bodies that the API server sent, in bytes, where it said them beforehand.",
+    "Size of response bodies with a Content-Length in bytes, by verb and host.",
     sizes,
   );
   const total = metrics.counter({
     name: "rest_client_requests_total",
-    help: "Requests to the API server, by the status of the answer; <error> where there was none.",
+    help: "Number of HTTP requests, by status code, method and host; the code of failed requests is <error>.",
     labels: ["code", "host", "method"],
     stability: "ALPHA",
   });

@@ -67,114 +67,150 @@ export function flowMetrics(metrics: Metrics, now: () => number) {
 
   const executing = gauge(
     "current_executing_requests",
-    "Requests that are executed now, a watch only until it has begun.",
+    "Number of requests in the initial stage (for a watch) or any stage of execution.",
     ...flow,
   );
-  const inQueue = gauge("current_inqueue_requests", "Requests that wait in queues now.", ...flow);
+  const inQueue = gauge(
+    "current_inqueue_requests",
+    "Number of requests currently waiting in queues.",
+    ...flow,
+  );
   const seatsInUse = gauge(
     "request_concurrency_in_use",
-    "Seats taken by requests that are executed now.",
+    "Number of seats occupied by requests that are being executed.",
     ...flow,
   );
-  const dispatched = counter("dispatched_requests_total", "Requests that were executed.", ...flow);
+  const dispatched = counter(
+    "dispatched_requests_total",
+    "Number of requests dispatched for execution.",
+    ...flow,
+  );
   const rejected = counter(
     "rejected_requests_total",
-    "Requests that were rejected, by reason.",
+    "Number of rejected requests, by reason.",
     ...flow,
     "reason",
   );
   const notAccommodated = counter(
     "request_dispatch_no_accommodation_total",
-    "Dispatches that had to wait for seats.",
+    "Number of dispatch attempts that failed because too few seats were available.",
     ...flow,
   );
   const waited = histogram(
     "request_wait_duration_seconds",
-    "How long requests waited in queues.",
+    "Time in seconds that requests wait in queues.",
     durations,
     "execute",
     ...flow,
   );
   const took = histogram(
     "request_execution_seconds",
-    "How long requests were executed, watches only until they had begun.",
+    "Duration of the initial stage (for a watch) or of the whole execution of requests, in seconds.",
     durations,
     ...flow,
     "type",
   );
   const queueLength = histogram(
     "request_queue_length_after_enqueue",
-    "Length of a queue after a request joined it.",
+    "Length of the queue after a request was added to it.",
     [0, 10, 25, 50, 100, 250, 500, 1000],
     ...flow,
   );
   const watchCount = histogram(
     "watch_count_samples",
-    "How many watches hear of a write.",
+    "Number of watchers relevant to a write request.",
     [0, 1, 10, 100, 1000, 10_000],
     ...flow,
   );
   const estimatedSeats = histogram(
     "work_estimated_seats",
-    "Most seats that requests were estimated to take.",
+    "Estimated number of seats of a request, as the maximum over its stages.",
     [1, 2, 4, 10],
     ...flow,
   );
 
   const gauges = {
-    currentLimit: gauge("current_limit_seats", "Seats that a level has now.", level),
-    currentR: gauge("current_r", "Virtual time of the last change.", level),
-    dispatchR: gauge("dispatch_r", "Virtual time of the last dispatch.", level),
-    latestS: gauge("latest_s", "Virtual start of the request that was dispatched last.", level),
-    average: gauge("demand_seats_average", "Average demand of the last period.", level),
-    highWatermark: gauge("demand_seats_high_watermark", "Highest demand of the last period.", level),
-    smoothed: gauge("demand_seats_smoothed", "Smoothed demand.", level),
-    deviation: gauge("demand_seats_stdev", "Standard deviation of the demand of the last period.", level),
-    lower: gauge("lower_limit_seats", "Seats that a level always keeps.", level),
-    nominal: gauge("nominal_limit_seats", "Seats that a level is configured to have.", level),
-    upper: gauge("upper_limit_seats", "Most seats that a level may have.", level),
-    target: gauge("target_seats", "Seats that a level should have.", level),
-    limit: gauge("request_concurrency_limit", "Seats that a level is configured to have.", level),
+    currentLimit: gauge(
+      "current_limit_seats",
+      "Current number of seats allocated to the priority level.",
+      level,
+    ),
+    currentR: gauge("current_r", "Virtual time R(t) at the last update of the priority level.", level),
+    dispatchR: gauge("dispatch_r", "Virtual time R(t) at the last dispatch of the priority level.", level),
+    latestS: gauge(
+      "latest_s",
+      "Virtual start time S of the most recently dispatched request of the priority level.",
+      level,
+    ),
+    average: gauge(
+      "demand_seats_average",
+      "Average seat demand of the priority level in the last adjustment period.",
+      level,
+    ),
+    highWatermark: gauge(
+      "demand_seats_high_watermark",
+      "High watermark of the seat demand of the priority level in the last adjustment period.",
+      level,
+    ),
+    smoothed: gauge("demand_seats_smoothed", "Smoothed seat demand of the priority level.", level),
+    deviation: gauge(
+      "demand_seats_stdev",
+      "Standard deviation of the seat demand of the priority level in the last adjustment period.",
+      level,
+    ),
+    lower: gauge("lower_limit_seats", "Lower bound of the number of seats of the priority level.", level),
+    nominal: gauge(
+      "nominal_limit_seats",
+      "Nominal number of seats configured for the priority level.",
+      level,
+    ),
+    upper: gauge("upper_limit_seats", "Upper bound of the number of seats of the priority level.", level),
+    target: gauge("target_seats", "Target number of seats of the priority level.", level),
+    limit: gauge(
+      "request_concurrency_limit",
+      "Nominal number of seats configured for the priority level.",
+      level,
+    ),
   };
   const nextS = gauge(
     "next_s_bounds",
-    "Least and greatest virtual start of the oldest requests in queues.",
+    "Minimum and maximum virtual start time S of the oldest request of each queue.",
     "bound",
     level,
   );
   const nextDiscountedS = gauge(
     "next_discounted_s_bounds",
-    "The same, less the work in progress.",
+    "Minimum and maximum of S of each queue's oldest request, less the estimated work in progress.",
     "bound",
     level,
   );
   const fairFraction = gauge(
     "seat_fair_frac",
-    "Fraction of their target that levels within their bounds get.",
+    "Fraction of the target seats allocated to priority levels that are not limited by their bounds.",
   ).with();
   const demand = timed(
     "demand_seats",
-    "Seats that a level could use, as a fraction of those it is configured to have, by time.",
+    "Time-weighted histogram of seat demand divided by the nominal limit of the priority level.",
     demandFractions,
     level,
   );
   const requestUse = timed(
     "priority_level_request_utilization",
-    "Requests of a level, as a fraction of their limit, by time.",
+    "Time-weighted histogram of the number of requests divided by their limit, by phase.",
     requestFractions,
     "phase",
     level,
   );
   const seatUse = timed(
     "priority_level_seat_utilization",
-    "Seats in use, as a fraction of the level's, by time.",
+    "Time-weighted histogram of occupied seats divided by the limit of the priority level.",
     utilizations,
     "phase",
     level,
   );
   const readWrite = timed(
     "read_vs_write_current_requests",
-    "Requests that read or write, as a fraction of their limit, by time.",
+    "Time-weighted histogram of requests divided by their limit, by phase and request kind.",
     readWriteFractions,
     "phase",
     "request_kind",

@@ -16,8 +16,8 @@ export function filterDurations(metrics: Metrics): (filter: Filter) => Filter {
   const duration = metrics.histogram({
     name: "apiserver_request_filter_duration_seconds",
     help:
-      "Seconds that a filter of the request pipeline took before it passed a request on; " +
-      "one of eight requests is measured.",
+      "Time in seconds that a request spends in a request filter before it is passed on; " +
+      "one of eight requests is sampled.",
     stability: "ALPHA",
     labels: ["filter"],
     buckets: [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 5],

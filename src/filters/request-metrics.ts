@@ -52,13 +52,13 @@ export function requestMetrics(
 ): RequestMetrics {
   const total = metrics.counter({
     name: "apiserver_request_total",
-    help: "Requests by verb, resource, scope and status code.",
+    help: "Number of API server requests, by verb, dry run, resource, scope and status code.",
     stability: "STABLE",
     labels: ["verb", "dry_run", ...labels.slice(1), "code"],
   });
   const duration = metrics.histogram({
     name: "apiserver_request_duration_seconds",
-    help: "Seconds until the answer began.",
+    help: "Latency of requests in seconds until the start of the response.",
     stability: "STABLE",
     labels: ["verb", "dry_run", ...labels.slice(1)],
     buckets: seconds,
@@ -66,7 +66,7 @@ export function requestMetrics(
   const ownDuration = (name: string, deprecatedSince?: string) =>
     metrics.histogram({
       name,
-      help: "Seconds until the answer began, without the time that webhooks took.",
+      help: "Latency of requests in seconds until the start of the response, excluding webhooks.",
       stability: "ALPHA",
       labels,
       buckets: seconds.slice(2),
@@ -76,95 +76,95 @@ export function requestMetrics(
   const slo = ownDuration("apiserver_request_slo_duration_seconds", "1.27.0");
   const validation = metrics.histogram({
     name: "field_validation_request_duration_seconds",
-    help: "Seconds of writes, by how strictly their fields were to be validated.",
+    help: "Latency of write requests in seconds, by field validation directive.",
     stability: "ALPHA",
     labels: ["field_validation"],
     buckets: seconds.slice(2),
   });
   const deprecated = metrics.gauge({
     name: "apiserver_requested_deprecated_apis",
-    help: "APIs that are deprecated and were requested, with the release that removes them.",
+    help: "Deprecated APIs that have been requested, by group, version, resource and removal release.",
     stability: "STABLE",
     labels: ["group", "version", "resource", "subresource", "removed_release"],
   });
   const own = metrics.counter({
     name: "apiserver_selfrequest_total",
-    help: "Requests that this process sent to itself.",
+    help: "Number of requests that the API server sent to itself.",
     stability: "ALPHA",
     labels: ["verb", "resource", "subresource"],
   });
   const inQueue = metrics.gauge({
     name: "apiserver_current_inqueue_requests",
-    help: "Requests that wait for their turn, by whether they may write.",
+    help: "Number of requests currently queued, by request kind (mutating or read-only).",
     stability: "ALPHA",
     labels: ["request_kind"],
   });
   const longRunning = metrics.gauge({
     name: "apiserver_longrunning_requests",
-    help: "Long-running requests that are open.",
+    help: "Number of active long-running requests, by verb, resource, scope and component.",
     stability: "STABLE",
     labels,
   });
   const current = metrics.gauge({
     name: "apiserver_current_inflight_requests",
-    help: "Requests in flight, by whether they may write.",
+    help: "Number of requests currently being handled, by request kind (mutating or read-only).",
     stability: "STABLE",
     labels: ["request_kind"],
   });
   const terminated = metrics.counter({
     name: "apiserver_request_terminations_total",
-    help: "Requests ended by the server in self-defence.",
+    help: "Number of requests terminated by the API server to protect itself.",
     stability: "ALPHA",
     labels: [...labels, "code"],
   });
   const aborted = metrics.counter({
     name: "apiserver_request_aborts_total",
-    help: "Requests whose answers the server broke off.",
+    help: "Number of requests whose response the API server aborted.",
     stability: "ALPHA",
     labels: labels.slice(0, -1),
   });
   const late = metrics.counter({
     name: "apiserver_request_post_timeout_total",
-    help: "Requests whose handlers ended when the client had been told that time was over.",
+    help: "Number of request handlers that finished after the request had timed out, by source and status.",
     stability: "ALPHA",
     labels: ["source", "status"],
   });
   const bodySizes = metrics.histogram({
     name: "apiserver_request_body_sizes",
-    help: "Bytes that were sent to write a resource.",
+    help: "Size of request bodies in bytes, by resource and verb.",
     stability: "ALPHA",
     labels: ["resource", "verb"],
     buckets: Array.from({ length: 31 }, (_, at) => 50_000 + at * 100_000),
   });
   const events = metrics.counter({
     name: "apiserver_watch_events_total",
-    help: "Events sent to watchers.",
+    help: "Number of events sent to watchers, by kind.",
     stability: "ALPHA",
     labels: ["group", "version", "kind"],
   });
   const eventSizes = metrics.histogram({
     name: "apiserver_watch_events_sizes",
-    help: "Bytes of events sent to watchers.",
+    help: "Size of events sent to watchers in bytes, by kind.",
     stability: "ALPHA",
     labels: ["group", "version", "kind"],
     buckets: [1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072],
   });
   const slowWatchers = metrics.counter({
     name: "apiserver_terminated_watchers_total",
-    help: "Watches that were ended because their readers were too slow.",
+    help: "Number of watches terminated because the watcher was unresponsive, by resource.",
     stability: "ALPHA",
     labels: ["resource"],
   });
   const sizes = metrics.histogram({
     name: "apiserver_response_sizes",
-    help: "Bytes of answers to reads.",
+    help: "Size of responses to read requests in bytes.",
     stability: "STABLE",
     labels,
     buckets: [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9],
   });
   const users = metrics.counter({
     name: "authenticated_user_requests",
-    help: "Requests of users that were recognized, by what kind of name they have.",
+    help: "Number of authenticated requests, by kind of user name.",
     stability: "ALPHA",
     labels: ["username"],
   });

@@ -17,13 +17,13 @@ export function healthMetrics(dialect: Dialect, shown: MetricsOptions = {}): Hea
   const prefix = dialect.data.metricPrefix;
   const last = metrics.gauge({
     name: `${prefix}healthcheck`,
-    help: "What a health check found last: 1 for success.",
+    help: "Result of the last run of a health check: 1 for success, 0 for failure.",
     stability: "ALPHA",
     labels: ["name", "type"],
   });
   const all = metrics.counter({
     name: `${prefix}healthchecks_total`,
-    help: "How often a health check found what.",
+    help: "Number of health check results, by check, status and type.",
     stability: "ALPHA",
     labels: ["name", "status", "type"],
   });
