@@ -146,7 +146,7 @@ function recordRunning(
 ): void {
   const running = metrics.gauge({
     name: "running_managed_controllers",
-    help: "Controllers that run in this process.",
+    help: "Whether a controller is running in this process: 1 if it is, 0 if it has stopped.",
     stability: "ALPHA",
     labels: ["name", "manager"],
   });

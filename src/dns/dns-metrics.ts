@@ -12,12 +12,12 @@ export function dnsMetrics(
 ): (query: Query, code: number) => void {
   const replies = metrics.counter({
     name: "dns_responses_total",
-    help: "Replies by query type and response code.",
+    help: "Number of DNS responses, by query type and response code.",
     labels: ["type", "rcode"],
   });
   const cache = metrics.gauge({
     name: "dns_forward_cache_lookups",
-    help: "Cache lookups of forwarded queries by result.",
+    help: "Number of cache lookups for forwarded queries, by result (hit or miss).",
     labels: ["result"],
   });
   metrics.beforeScrape(() => {

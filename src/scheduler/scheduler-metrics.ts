@@ -36,19 +36,19 @@ export function schedulerMetrics(metrics: Metrics, observed: () => Observed): Sc
   const byResult = { labels: ["profile", "result"], stability } as const;
   const attempts = metrics.counter({
     name: "scheduler_schedule_attempts_total",
-    help: "Attempts to schedule pods, by result.",
+    help: "Number of attempts to schedule pods, by result.",
     ...byResult,
   });
   const durations = metrics.histogram({
     name: "scheduler_scheduling_attempt_duration_seconds",
-    help: "How long attempts took with binding, by result.",
+    help: "Latency of scheduling attempts (scheduling algorithm and binding) in seconds, by result.",
     ...byResult,
     buckets: attemptSeconds,
   });
   const decisions = metrics
     .histogram({
       name: "scheduler_scheduling_algorithm_duration_seconds",
-      help: "How long it took to look for a node.",
+      help: "Latency of the scheduling algorithm in seconds.",
       stability: "ALPHA",
       buckets: attemptSeconds,
     })
@@ -56,35 +56,35 @@ export function schedulerMetrics(metrics: Metrics, observed: () => Observed): Sc
   const tries = metrics
     .histogram({
       name: "scheduler_pod_scheduling_attempts",
-      help: "How many attempts it took until a pod was bound.",
+      help: "Number of attempts needed to schedule a pod.",
       stability,
       buckets: powersOfTwo(1, 5),
     })
     .with();
   const waits = metrics.histogram({
     name: "scheduler_pod_scheduling_duration_seconds",
-    help: "How long it took until a pod was bound, since it was first seen.",
+    help: "Latency in seconds of scheduling a pod from its first appearance in the queue, over all attempts.",
     labels: ["attempts"],
     stability,
     buckets: powersOfTwo(0.01, 20),
   });
   const arrivals = metrics.counter({
     name: "scheduler_queue_incoming_pods_total",
-    help: "Pods that came into a queue, and by which event.",
+    help: "Number of pods added to scheduling queues, by event and queue.",
     labels: ["event", "queue"],
     stability,
   });
   const preemptions = metrics
     .counter({
       name: "scheduler_preemption_attempts_total",
-      help: "Times that room was looked for below less important pods.",
+      help: "Total number of preemption attempts.",
       stability,
     })
     .with();
   const victims = metrics
     .histogram({
       name: "scheduler_preemption_victims",
-      help: "How many pods made room for another one.",
+      help: "Number of pods evicted by a preemption.",
       stability,
       buckets: powersOfTwo(1, 7),
     })
@@ -113,19 +113,19 @@ export function schedulerMetrics(metrics: Metrics, observed: () => Observed): Sc
 function registerSizes(metrics: Metrics, observed: () => Observed): void {
   const pending = metrics.gauge({
     name: "scheduler_pending_pods",
-    help: "Pods that wait, by queue.",
+    help: "Number of pending pods, by queue.",
     labels: ["queue"],
     stability: "STABLE",
   });
   const known = metrics.gauge({
     name: "scheduler_scheduler_cache_size",
-    help: "Nodes and pods that the scheduler counts with.",
+    help: "Number of nodes, pods and assumed (bound) pods in the scheduler cache.",
     labels: ["type"],
     stability: "ALPHA",
   });
   const rejections = metrics.gauge({
     name: "scheduler_unschedulable_pods",
-    help: "Pods that a plug-in keeps from being scheduled.",
+    help: "Number of unschedulable pods, by plugin that rejected them and profile.",
     labels: ["plugin", "profile"],
     stability: "ALPHA",
   });
