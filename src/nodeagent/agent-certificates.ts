@@ -85,7 +85,7 @@ async function rotating(parts: AccessParts, bootstrap: string): Promise<ApiAcces
   const ttl = metrics
     .gauge({
       name: `${prefix}certificate_manager_client_ttl_seconds`,
-      help: "Seconds until the client certificate expires.",
+      help: "Time in seconds until the client certificate expires.",
       stability: "ALPHA",
     })
     .with();
@@ -93,7 +93,7 @@ async function rotating(parts: AccessParts, bootstrap: string): Promise<ApiAcces
   const errors = metrics
     .counter({
       name: `${prefix}certificate_manager_client_expiration_renew_errors`,
-      help: "Client certificates that could not be renewed.",
+      help: "Number of failed client certificate renewals.",
       stability: "ALPHA",
     })
     .with();

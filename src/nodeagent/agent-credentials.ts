@@ -30,13 +30,13 @@ export async function credentialProvidersOf(
   const prefix = dialect.data.agentMetricPrefix;
   const took = metrics.histogram({
     name: `${prefix}credential_provider_plugin_duration`,
-    help: "Seconds that a credential provider program took.",
+    help: "Duration of credential provider plugin runs in seconds, by plugin.",
     labels: ["plugin_name"],
     stability: "ALPHA",
   });
   const errors = metrics.counter({
     name: `${prefix}credential_provider_plugin_errors`,
-    help: "Runs of a credential provider program that gave nothing.",
+    help: "Number of failed credential provider plugin runs, by plugin.",
     labels: ["plugin_name"],
     stability: "ALPHA",
   });

@@ -29,13 +29,13 @@ export async function devicesFrom(
   const prefix = `${dialect.data.agentMetricPrefix}device_plugin`;
   const registrations = parts.metrics.counter({
     name: `${prefix}_registration_total`,
-    help: "Registrations of device plug-ins, by resource.",
+    help: "Cumulative number of device plugin registrations, by resource.",
     labels: ["resource_name"],
     stability: "ALPHA",
   });
   const allocations = parts.metrics.histogram({
     name: `${prefix}_alloc_duration_seconds`,
-    help: "How long device plug-ins took to give devices, by resource, in seconds.",
+    help: "Duration of device plugin Allocate calls in seconds, by resource.",
     labels: ["resource_name"],
     stability: "ALPHA",
   });

@@ -135,21 +135,24 @@ function managerMetrics(metrics: Metrics, dialect: Dialect): ResourceManagerMetr
     metrics.counter({ name: `${prefix}${name}`, help, stability: "ALPHA" }).with();
   const requests = counter(
     "topology_manager_admission_requests_total",
-    "Admissions by the topology manager.",
+    "Number of admission requests to the topology manager.",
   );
   const errors = counter(
     "topology_manager_admission_errors_total",
-    "Pods that the topology manager turned away.",
+    "Number of admission requests rejected by the topology manager.",
   );
-  const pins = counter("cpu_manager_pinning_requests_total", "Containers that wanted CPUs of their own.");
+  const pins = counter(
+    "cpu_manager_pinning_requests_total",
+    "Number of exclusive CPU allocations requested by containers.",
+  );
   const pinErrors = counter(
     "cpu_manager_pinning_errors_total",
-    "Containers that did not get CPUs of their own.",
+    "Number of exclusive CPU allocations that failed.",
   );
   const took = metrics
     .histogram({
       name: `${prefix}topology_manager_admission_duration_ms`,
-      help: "Milliseconds of an admission by the topology manager.",
+      help: "Duration of topology manager admissions in milliseconds.",
       buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384],
       stability: "ALPHA",
     })

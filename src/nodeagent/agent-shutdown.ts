@@ -46,8 +46,14 @@ export function shutdownFrom(
 function timeMetrics(metrics: Metrics, prefix: string): (startSeconds: number, endSeconds: number) => void {
   const gauge = (name: string, help: string) =>
     metrics.gauge({ name: `${prefix}graceful_shutdown_${name}`, help, stability: "ALPHA" }).with();
-  const start = gauge("start_time_seconds", "When the last shutdown began, since the epoch.");
-  const end = gauge("end_time_seconds", "When its pods had ended, since the epoch.");
+  const start = gauge(
+    "start_time_seconds",
+    "Start time of the last graceful shutdown in seconds since the Unix epoch.",
+  );
+  const end = gauge(
+    "end_time_seconds",
+    "End time of the last graceful shutdown in seconds since the Unix epoch.",
+  );
   return (startSeconds, endSeconds) => {
     start.set(startSeconds);
     end.set(endSeconds);

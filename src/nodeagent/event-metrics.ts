@@ -6,12 +6,12 @@ import type { Dialect } from "#dialect";
 export function eventMetrics(metrics: Metrics, { data: { agentMetricPrefix } }: Dialect): EventObserver {
   const sent = metrics.counter({
     name: `${agentMetricPrefix}events_sent_total`,
-    help: "Events sent to the API server, by verb.",
+    help: "Number of events sent to the API server, by verb.",
     labels: ["verb"],
   });
   const dropped = metrics.counter({
     name: `${agentMetricPrefix}events_dropped_total`,
-    help: "Events that were not recorded, by reason.",
+    help: "Number of events that were dropped, by reason.",
     labels: ["reason"],
   });
   return {

@@ -10,11 +10,11 @@ export function requestMetrics(metrics: Metrics, dialect: Dialect, allows: Allow
   const counter = (name: string, help: string) =>
     metrics.counter({
       name: `${dialect.data.agentMetricPrefix}pod_resources_endpoint_${name}`,
-      help: `${help}, by version of the API.`,
+      help: `${help}, by API version.`,
       labels: ["server_api_version"],
       stability: "ALPHA",
     });
-  const total = counter("requests_total", "Requests to the pod resources API");
+  const total = counter("requests_total", "Number of requests to the pod resources API");
   const counted = (["list", "get_allocatable", "get"] as const).filter(
     (method) => method === "list" || allows[method],
   );
@@ -22,8 +22,14 @@ export function requestMetrics(metrics: Metrics, dialect: Dialect, allows: Allow
     counted.map((method) => [
       method,
       {
-        requests: counter(`requests_${method}`, `Requests to ${methods[method]} of the pod resources API`),
-        errors: counter(`errors_${method}`, `Failed requests to ${methods[method]} of the pod resources API`),
+        requests: counter(
+          `requests_${method}`,
+          `Number of ${methods[method]} requests to the pod resources API`,
+        ),
+        errors: counter(
+          `errors_${method}`,
+          `Number of failed ${methods[method]} requests to the pod resources API`,
+        ),
       },
     ]),
   );

@@ -131,13 +131,13 @@ function reviewMetrics({
     const labels = ["code"];
     const total = metrics?.counter({
       name: `apiserver_delegated_${what}_request_total`,
-      help: "Questions about callers to the API server, by its answer.",
+      help: "Number of review requests sent to the API server, by status code.",
       labels,
       stability: "ALPHA",
     });
     const took = metrics?.histogram({
       name: `apiserver_delegated_${what}_request_duration_seconds`,
-      help: "How long answers about callers took, in seconds.",
+      help: "Latency of review requests sent to the API server in seconds, by status code.",
       labels,
       stability: "ALPHA",
     });

@@ -28,11 +28,11 @@ export function agentMetrics(options: AgentMetricsOptions): void {
   const { agentMetricPrefix: prefix, metricPrefix } = dialect.data;
   const gauge = (name: string, help: string, labels: readonly string[] = []) =>
     metrics.gauge({ name, help, labels, stability: "ALPHA" });
-  gauge(`${prefix}node_name`, "The node's name, as the label of a constant 1.", ["node"])
+  gauge(`${prefix}node_name`, "Constant 1 with the name of the node as a label.", ["node"])
     .with(nodeName)
     .set(1);
   const [major = "", minor = ""] = version.replace(/^v/, "").split(".");
-  gauge(`${metricPrefix}build_info`, "The version, as labels of a constant 1.", [
+  gauge(`${metricPrefix}build_info`, "Constant 1 with the version of the program as labels.", [
     "git_version",
     "major",
     "minor",
@@ -40,33 +40,44 @@ export function agentMetrics(options: AgentMetricsOptions): void {
   ])
     .with(version, major, minor, `linux/${process.arch}`)
     .set(1);
-  const active = gauge(`${prefix}active_pods`, "Pods that take up room on the node.", ["static"]);
-  const desired = gauge(`${prefix}desired_pods`, "Pods that should be on the node.", ["static"]);
-  const running = gauge(`${prefix}running_pods`, "Pods with a running container.");
-  const containers = gauge(`${prefix}running_containers`, "Containers by their state.", ["container_state"]);
+  const active = gauge(
+    `${prefix}active_pods`,
+    "Number of pods on the node that have not terminated, by whether they are static.",
+    ["static"],
+  );
+  const desired = gauge(
+    `${prefix}desired_pods`,
+    "Number of pods assigned to the node, by whether they are static.",
+    ["static"],
+  );
+  const running = gauge(`${prefix}running_pods`, "Number of pods that have a running container.");
+  const containers = gauge(`${prefix}running_containers`, "Number of containers, by state.", [
+    "container_state",
+  ]);
   const seen = gauge(
     `${prefix}pleg_last_seen_seconds`,
-    "When the runtime was last looked at, in seconds since the epoch.",
+    "Time of the last relist of the container runtime in seconds since the Unix epoch.",
   );
   const ephemeral = gauge(
     `${prefix}managed_ephemeral_containers`,
-    "Ephemeral containers of the pods of this node.",
+    "Number of ephemeral containers in the pods of the node.",
   ).with();
-  const mirrors = gauge(
-    `${prefix}mirror_pods`,
-    "Objects in the API server that stand for static pods.",
-  ).with();
-  const working = gauge(`${prefix}working_pods`, "Pods by what is done with them and who asked for them.", [
-    "config",
-    "lifecycle",
-    "static",
-  ]);
+  const mirrors = gauge(`${prefix}mirror_pods`, "Number of mirror pods in the API server.").with();
+  const working = gauge(
+    `${prefix}working_pods`,
+    "Number of pods handled by pod workers, by lifecycle, configuration and whether they are static.",
+    ["config", "lifecycle", "static"],
+  );
   const volumes = gauge(
     "volume_manager_total_volumes",
-    "Volumes of pods by kind: those wanted, and those in place.",
+    "Number of volumes, by plugin and state: desired or actually mounted.",
     ["plugin_name", "state"],
   );
-  const feature = gauge(`${metricPrefix}feature_enabled`, "Whether a feature gate is on.", ["name", "stage"]);
+  const feature = gauge(
+    `${metricPrefix}feature_enabled`,
+    "Whether a feature gate is enabled: 1 if it is, 0 if not; labeled by name and stage.",
+    ["name", "stage"],
+  );
   for (const { name, stage, enabled } of options.gates)
     feature.with(dialect.spelling.word(name), stage === "GA" ? "" : stage).set(enabled ? 1 : 0);
   processMetrics(metrics);
@@ -145,19 +156,19 @@ export function measuredRequests(
   const labels = ["long_running", "method", "path", "server_type"];
   const total = metrics.counter({
     name: `${prefix}http_requests_total`,
-    help: "Requests to the agent's server.",
+    help: "Number of HTTP requests received, by method, path, server type and long-running flag.",
     labels,
     stability: "ALPHA",
   });
   const inFlight = metrics.gauge({
     name: `${prefix}http_inflight_requests`,
-    help: "Requests being answered.",
+    help: "Number of HTTP requests in flight, by method, path, server type and long-running flag.",
     labels,
     stability: "ALPHA",
   });
   const seconds = metrics.histogram({
     name: `${prefix}http_requests_duration_seconds`,
-    help: "How long answers took, in seconds.",
+    help: "Duration of HTTP requests in seconds, by method, path, server type and long-running flag.",
     labels,
     stability: "ALPHA",
   });
@@ -194,27 +205,27 @@ function sandboxMetrics(
   const labels = ["runtime_handler"];
   const took = metrics.histogram({
     name: `${prefix}run_podsandbox_duration_seconds`,
-    help: "How long sandboxes took to be made, in seconds.",
+    help: "Duration of RunPodSandbox calls in seconds, by runtime handler.",
     labels,
     stability: "ALPHA",
   });
   const errors = metrics.counter({
     name: `${prefix}run_podsandbox_errors_total`,
-    help: "Sandboxes that could not be made.",
+    help: "Cumulative number of failed RunPodSandbox calls, by runtime handler.",
     labels,
     stability: "ALPHA",
   });
   const pods = metrics
     .counter({
       name: `${prefix}started_pods_total`,
-      help: "Pods that were to be started.",
+      help: "Cumulative number of pod starts attempted.",
       stability: "ALPHA",
     })
     .with();
   const failed = metrics
     .counter({
       name: `${prefix}started_pods_errors_total`,
-      help: "Pods that could not be started.",
+      help: "Cumulative number of pod starts that failed.",
       stability: "ALPHA",
     })
     .with();
@@ -245,19 +256,19 @@ export function measuredRuntime(
   const labels = ["operation_type"];
   const total = metrics.counter({
     name: `${prefix}runtime_operations_total`,
-    help: "Calls to the container runtime.",
+    help: "Cumulative number of container runtime operations, by type.",
     labels,
     stability: "ALPHA",
   });
   const errors = metrics.counter({
     name: `${prefix}runtime_operations_errors_total`,
-    help: "Calls to the container runtime that failed.",
+    help: "Cumulative number of failed container runtime operations, by type.",
     labels,
     stability: "ALPHA",
   });
   const seconds = metrics.histogram({
     name: `${prefix}runtime_operations_duration_seconds`,
-    help: "How long calls to the container runtime took, in seconds.",
+    help: "Duration of container runtime operations in seconds, by type.",
     labels,
     buckets: runtimeBuckets,
     stability: "ALPHA",

@@ -14,122 +14,162 @@ const usageMetrics: [name: string, type: Type, help: string, value: Usage][] = [
   [
     "container_cpu_load_average_10s",
     "gauge",
-    "Tasks that ran or wanted to, on average; not measured.",
+    "Average number of runnable tasks over the last 10 seconds; not measured, always 0.",
     () => 0,
   ],
   [
     "container_cpu_system_seconds_total",
     "counter",
-    "Processor time in the kernel.",
+    "Cumulative system CPU time in seconds.",
     (usage) => usage.systemNanoseconds / 1e9,
   ],
   [
     "container_cpu_user_seconds_total",
     "counter",
-    "Processor time outside the kernel.",
+    "Cumulative user CPU time in seconds.",
     (usage) => usage.userNanoseconds / 1e9,
   ],
-  ["container_file_descriptors", "gauge", "Open files.", (_, { details }) => details.processes.descriptors],
-  ["container_memory_cache", "gauge", "Page cache.", (usage) => usage.cacheBytes],
-  ["container_memory_failcnt", "counter", "How often the limit was hit.", (usage) => usage.memoryFailures],
-  ["container_memory_mapped_file", "gauge", "Mapped files.", (usage) => usage.mappedFileBytes],
+  [
+    "container_file_descriptors",
+    "gauge",
+    "Number of open file descriptors.",
+    (_, { details }) => details.processes.descriptors,
+  ],
+  ["container_memory_cache", "gauge", "Size of the page cache in bytes.", (usage) => usage.cacheBytes],
+  [
+    "container_memory_failcnt",
+    "counter",
+    "Number of times the memory limit was hit.",
+    (usage) => usage.memoryFailures,
+  ],
+  [
+    "container_memory_mapped_file",
+    "gauge",
+    "Size of memory-mapped files in bytes.",
+    (usage) => usage.mappedFileBytes,
+  ],
   [
     "container_memory_max_usage_bytes",
     "gauge",
-    "Most memory in use so far.",
+    "Maximum memory usage recorded in bytes.",
     (usage) => usage.mostMemoryBytes,
   ],
-  ["container_memory_rss", "gauge", "Anonymous memory.", (usage) => usage.rssBytes],
-  ["container_memory_swap", "gauge", "Swap in use.", (usage) => usage.swapBytes],
-  ["container_memory_usage_bytes", "gauge", "Memory in use, caches included.", (usage) => usage.memoryBytes],
+  ["container_memory_rss", "gauge", "Size of anonymous memory (RSS) in bytes.", (usage) => usage.rssBytes],
+  ["container_memory_swap", "gauge", "Swap usage in bytes.", (usage) => usage.swapBytes],
+  [
+    "container_memory_usage_bytes",
+    "gauge",
+    "Current memory usage in bytes, including caches.",
+    (usage) => usage.memoryBytes,
+  ],
   [
     "container_memory_working_set_bytes",
     "gauge",
-    "Memory in use that is not easily given back.",
+    "Current working set in bytes: memory usage less inactive page cache.",
     (usage, { container }) => container?.workingSetBytes ?? usage.workingSetBytes,
   ],
   [
     "container_oom_events_total",
     "counter",
-    "Processes that were ended because memory ran out.",
+    "Number of processes killed by the OOM killer.",
     (_, { details }) => details.oomKills,
   ],
   [
     "container_processes",
     "gauge",
-    "Processes.",
+    "Number of processes.",
     (usage, { container, details }) => (container ? details.processes.count : usage.processes),
   ],
-  ["container_sockets", "gauge", "Open sockets.", (_, { details }) => details.processes.sockets],
-  ["container_threads", "gauge", "Threads.", (usage) => usage.processes],
+  ["container_sockets", "gauge", "Number of open sockets.", (_, { details }) => details.processes.sockets],
+  ["container_threads", "gauge", "Number of threads.", (usage) => usage.processes],
   [
     "container_threads_max",
     "gauge",
-    "Most threads there may be; 0 is no limit.",
+    "Maximum number of threads; 0 means unlimited.",
     (_, { details }) => details.mostThreads,
   ],
 ];
 
 const specMetrics: [name: string, help: string, value: Usage][] = [
-  [
-    "container_spec_cpu_period",
-    "The period in which the quota counts, in microseconds.",
-    (_, { details }) => details.cpuPeriod,
-  ],
+  ["container_spec_cpu_period", "CPU quota period in microseconds.", (_, { details }) => details.cpuPeriod],
   [
     "container_spec_cpu_shares",
-    "The share of the processors that it gets when others want them, too.",
+    "CPU shares: the relative weight under contention.",
     (_, { details }) => details.cpuShares,
   ],
-  ["container_spec_memory_limit_bytes", "Memory limit; 0 is none.", (usage) => usage.memoryLimitBytes ?? 0],
+  [
+    "container_spec_memory_limit_bytes",
+    "Memory limit in bytes; 0 means unlimited.",
+    (usage) => usage.memoryLimitBytes ?? 0,
+  ],
   [
     "container_spec_memory_reservation_limit_bytes",
-    "Memory kept for it; 0 is none.",
+    "Memory reservation in bytes; 0 means none.",
     (_, { details }) => details.memoryReservationBytes,
   ],
   [
     "container_spec_memory_swap_limit_bytes",
-    "Limit of memory and swap together; 0 is none.",
+    "Combined limit of memory and swap in bytes; 0 means unlimited.",
     (_, { details }) => details.swapLimitBytes,
   ],
   [
     "container_start_time_seconds",
-    "Start time in seconds since the epoch.",
+    "Start time of the container in seconds since the Unix epoch.",
     (_, { startedAt }) => startedAt / 1000,
   ],
 ];
 
 const throttlingMetrics: [name: string, help: string, value: (usage: CgroupUsage) => number][] = [
-  ["container_cpu_cfs_periods_total", "Elapsed enforcement periods.", (usage) => usage.periods],
+  [
+    "container_cpu_cfs_periods_total",
+    "Number of elapsed CPU quota enforcement periods.",
+    (usage) => usage.periods,
+  ],
   [
     "container_cpu_cfs_throttled_periods_total",
-    "Throttled enforcement periods.",
+    "Number of CPU quota enforcement periods that were throttled.",
     (usage) => usage.throttledPeriods,
   ],
   [
     "container_cpu_cfs_throttled_seconds_total",
-    "Time throttled.",
+    "Total time in seconds during which the container was throttled.",
     (usage) => usage.throttledNanoseconds / 1e9,
   ],
 ];
 
 const networkMetrics: [name: string, help: string, value: (one: InterfaceUsage) => number][] = [
-  ["container_network_receive_bytes_total", "Bytes received.", (one) => one.rxBytes],
-  ["container_network_receive_errors_total", "Errors while receiving.", (one) => one.rxErrors],
+  ["container_network_receive_bytes_total", "Cumulative count of bytes received.", (one) => one.rxBytes],
+  [
+    "container_network_receive_errors_total",
+    "Cumulative count of errors while receiving.",
+    (one) => one.rxErrors,
+  ],
   [
     "container_network_receive_packets_dropped_total",
-    "Packets dropped while receiving.",
+    "Cumulative count of packets dropped while receiving.",
     (one) => one.rxDropped,
   ],
-  ["container_network_receive_packets_total", "Packets received.", (one) => one.rxPackets],
-  ["container_network_transmit_bytes_total", "Bytes sent.", (one) => one.txBytes],
-  ["container_network_transmit_errors_total", "Errors while sending.", (one) => one.txErrors],
+  [
+    "container_network_receive_packets_total",
+    "Cumulative count of packets received.",
+    (one) => one.rxPackets,
+  ],
+  ["container_network_transmit_bytes_total", "Cumulative count of bytes transmitted.", (one) => one.txBytes],
+  [
+    "container_network_transmit_errors_total",
+    "Cumulative count of errors while transmitting.",
+    (one) => one.txErrors,
+  ],
   [
     "container_network_transmit_packets_dropped_total",
-    "Packets dropped while sending.",
+    "Cumulative count of packets dropped while transmitting.",
     (one) => one.txDropped,
   ],
-  ["container_network_transmit_packets_total", "Packets sent.", (one) => one.txPackets],
+  [
+    "container_network_transmit_packets_total",
+    "Cumulative count of packets transmitted.",
+    (one) => one.txPackets,
+  ],
 ];
 
 /** Counts both for the machine's disks and for each group's share of them. */
@@ -138,34 +178,59 @@ const accessMetrics: [
   help: string,
   value: (one: Pick<DiskCounts, "reads" | "writes">) => number,
 ][] = [
-  ["container_fs_reads_total", "Reads.", ({ reads }) => reads],
-  ["container_fs_writes_total", "Writes.", ({ writes }) => writes],
+  ["container_fs_reads_total", "Cumulative count of completed reads.", ({ reads }) => reads],
+  ["container_fs_writes_total", "Cumulative count of completed writes.", ({ writes }) => writes],
 ];
 const diskMetrics: [name: string, type: Type, help: string, value: (one: DiskCounts) => number][] = [
-  ["container_fs_io_current", "gauge", "Requests under way.", (one) => one.underWay],
+  ["container_fs_io_current", "gauge", "Number of I/O operations in progress.", (one) => one.underWay],
   [
     "container_fs_io_time_seconds_total",
     "counter",
-    "Time with requests under way.",
+    "Cumulative time in seconds with I/O operations in progress.",
     (one) => one.busyMilliseconds / 1000,
   ],
   [
     "container_fs_io_time_weighted_seconds_total",
     "counter",
-    "Time of all requests together.",
+    "Cumulative weighted I/O time in seconds.",
     (one) => one.weightedMilliseconds / 1000,
   ],
-  ["container_fs_read_seconds_total", "counter", "Time spent reading.", (one) => one.readMilliseconds / 1000],
-  ["container_fs_reads_merged_total", "counter", "Reads that were made one.", (one) => one.readsMerged],
-  ["container_fs_sector_reads_total", "counter", "Sectors read.", (one) => one.readSectors],
-  ["container_fs_sector_writes_total", "counter", "Sectors written.", (one) => one.writtenSectors],
+  [
+    "container_fs_read_seconds_total",
+    "counter",
+    "Cumulative time in seconds spent reading.",
+    (one) => one.readMilliseconds / 1000,
+  ],
+  [
+    "container_fs_reads_merged_total",
+    "counter",
+    "Cumulative count of merged reads.",
+    (one) => one.readsMerged,
+  ],
+  [
+    "container_fs_sector_reads_total",
+    "counter",
+    "Cumulative count of sectors read.",
+    (one) => one.readSectors,
+  ],
+  [
+    "container_fs_sector_writes_total",
+    "counter",
+    "Cumulative count of sectors written.",
+    (one) => one.writtenSectors,
+  ],
   [
     "container_fs_write_seconds_total",
     "counter",
-    "Time spent writing.",
+    "Cumulative time in seconds spent writing.",
     (one) => one.writeMilliseconds / 1000,
   ],
-  ["container_fs_writes_merged_total", "counter", "Writes that were made one.", (one) => one.writesMerged],
+  [
+    "container_fs_writes_merged_total",
+    "counter",
+    "Cumulative count of merged writes.",
+    (one) => one.writesMerged,
+  ],
 ];
 
 const emptyLabels = { container: "", image: "", name: "", namespace: "", pod: "" };
@@ -195,7 +260,7 @@ export function cadvisorText(
     values.map(([name, value]) => ({ labels: { ...emptyLabels, id: "/", device: name }, value }));
   const limited = groups.filter(({ details }) => details.cpuQuota !== undefined);
   const texts = [
-    formatFamily("cadvisor_version_info", "gauge", "The kernel and the system, as labels of a constant 1.", [
+    formatFamily("cadvisor_version_info", "gauge", "Constant 1 with the kernel and OS versions as labels.", [
       {
         labels: {
           cadvisorRevision: "",
@@ -219,7 +284,7 @@ export function cadvisorText(
     formatFamily(
       "container_cpu_usage_seconds_total",
       "counter",
-      "Processor time.",
+      "Cumulative CPU time consumed in seconds.",
       each(({ usage, container }) => [
         [{ cpu: "total" }, (container?.cpu.nanoseconds ?? usage.cpuNanoseconds) / 1e9],
       ]),
@@ -228,28 +293,28 @@ export function cadvisorText(
     formatFamily(
       "container_fs_inodes_free",
       "gauge",
-      "Files that can still be made.",
+      "Number of free inodes of the file system.",
       onMachine([[device, nodeStats.disk.inodesFree]]),
       at,
     ),
     formatFamily(
       "container_fs_inodes_total",
       "gauge",
-      "Files that there can be.",
+      "Total number of inodes of the file system.",
       onMachine([[device, nodeStats.disk.inodes]]),
       at,
     ),
     formatFamily(
       "container_fs_limit_bytes",
       "gauge",
-      "Bytes that the file system holds.",
+      "Capacity of the file system in bytes.",
       onMachine([[device, nodeStats.disk.capacityBytes]]),
       at,
     ),
     formatFamily(
       "container_fs_usage_bytes",
       "gauge",
-      "Bytes of the file system in use; of a container, those in its own layer.",
+      "File system usage in bytes; for a container, the usage of its writable layer.",
       [
         ...onMachine([[device, nodeStats.disk.capacityBytes - nodeStats.disk.freeBytes]]),
         ...each(({ container }) => (container ? [[{ device }, container.rootfs.bytes]] : [])),
@@ -276,14 +341,14 @@ export function cadvisorText(
     formatFamily(
       "container_last_seen",
       "gauge",
-      "When it was last seen.",
+      "Time the container was last seen, in seconds since the Unix epoch.",
       ofGroups(() => Math.floor(at / 1000)),
       at,
     ),
     formatFamily(
       "container_memory_failures_total",
       "counter",
-      "Page faults.",
+      "Cumulative count of page faults, by type and scope.",
       each(({ usage, details }) => [
         [{ failure_type: "pgfault", scope: "container" }, details.ownPageFaults],
         [{ failure_type: "pgfault", scope: "hierarchy" }, usage.pageFaults],
@@ -323,14 +388,14 @@ export function cadvisorText(
     formatFamily(
       "container_spec_cpu_quota",
       "gauge",
-      "Processor time in each period, in microseconds.",
+      "CPU quota per period in microseconds.",
       limited.map((group) => ({ labels: labelsOf(group), value: group.details.cpuQuota! })),
     ),
     ...specMetrics.map(([name, help, value]) => formatFamily(name, "gauge", help, ofGroups(value))),
     formatFamily(
       "container_tasks_state",
       "gauge",
-      "Tasks by what they are at.",
+      "Number of tasks, by state.",
       each(({ details: { processes } }) =>
         (["running", "sleeping", "stopped", "uninterruptible"] as const)
           .map((state): [Labels, number] => [{ state }, processes[state]])
@@ -341,7 +406,7 @@ export function cadvisorText(
     formatFamily(
       "container_ulimits_soft",
       "gauge",
-      "Limits of the first process.",
+      "Soft resource limits of the first process of the container.",
       each(({ container, details }) =>
         container && details.processes.openFilesLimit !== undefined
           ? [[{ ulimit: "max_open_files" }, details.processes.openFilesLimit]]
@@ -365,32 +430,35 @@ export function machineText(machine: Machine): string {
     system_uuid: machine.systemUuid,
   };
   return [
-    formatFamily("machine_cpu_cores", "gauge", "Logical processors.", [
+    formatFamily("machine_cpu_cores", "gauge", "Number of logical CPU cores.", [
       { labels: machineLabels, value: machine.cpus },
     ]),
-    formatFamily("machine_cpu_physical_cores", "gauge", "Processor cores.", [
+    formatFamily("machine_cpu_physical_cores", "gauge", "Number of physical CPU cores.", [
       { labels: machineLabels, value: machine.cores },
     ]),
-    formatFamily("machine_cpu_sockets", "gauge", "Processor sockets.", [
+    formatFamily("machine_cpu_sockets", "gauge", "Number of CPU sockets.", [
       { labels: machineLabels, value: machine.sockets },
     ]),
-    formatFamily("machine_memory_bytes", "gauge", "Memory of the machine.", [
+    formatFamily("machine_memory_bytes", "gauge", "Size of the machine's memory in bytes.", [
       { labels: machineLabels, value: machine.memoryBytes },
     ]),
     formatFamily(
       "machine_nvm_avg_power_budget_watts",
       "gauge",
-      "Power that lasting memory may draw; none is looked for.",
+      "Average power budget of non-volatile memory in watts; not detected, always 0.",
       [{ labels: machineLabels, value: 0 }],
     ),
     formatFamily(
       "machine_nvm_capacity",
       "gauge",
-      "Lasting memory by its use; none is looked for.",
+      "Capacity of non-volatile memory in bytes, by mode; not detected, always 0.",
       ["app_direct_mode", "memory_mode"].map((mode) => ({ labels: { ...machineLabels, mode }, value: 0 })),
     ),
-    formatFamily("machine_scrape_error", "gauge", "1 if the machine could not be read, 0 otherwise.", [
-      { labels: {}, value: 0 },
-    ]),
+    formatFamily(
+      "machine_scrape_error",
+      "gauge",
+      "1 if there was an error while getting machine metrics, 0 otherwise.",
+      [{ labels: {}, value: 0 }],
+    ),
   ].join("");
 }

@@ -44,49 +44,49 @@ export function resourceText(nodeStats: NodeStats | undefined): string {
     formatFamily(
       "container_cpu_usage_seconds_total",
       "counter",
-      "[ALPHA] Processor time that the container has used, in core-seconds",
+      "[ALPHA] Cumulative CPU time consumed by the container in core-seconds",
       ofContainers((one) => one.cpu.nanoseconds / 1e9),
       at,
     ),
     formatFamily(
       "container_memory_working_set_bytes",
       "gauge",
-      "[ALPHA] Working set of the container, in bytes",
+      "[ALPHA] Current working set of the container in bytes",
       ofContainers((one) => one.workingSetBytes),
       at,
     ),
     formatFamily(
       "container_start_time_seconds",
       "gauge",
-      "[ALPHA] Start time of the container, in seconds since the epoch",
+      "[ALPHA] Start time of the container in seconds since the Unix epoch",
       ofContainers((one) => one.startedAt / 1000),
       at,
     ),
     formatFamily(
       "node_cpu_usage_seconds_total",
       "counter",
-      "[ALPHA] Processor time that the node has used, in core-seconds",
+      "[ALPHA] Cumulative CPU time consumed by the node in core-seconds",
       [{ labels: {}, value: nodeStats.cpu.nanoseconds / 1e9 }],
       at,
     ),
     formatFamily(
       "node_memory_working_set_bytes",
       "gauge",
-      "[ALPHA] Working set of the node, in bytes",
+      "[ALPHA] Current working set of the node in bytes",
       [{ labels: {}, value: nodeStats.memory.workingSetBytes }],
       at,
     ),
     formatFamily(
       "pod_cpu_usage_seconds_total",
       "counter",
-      "[ALPHA] Processor time that the pod has used, in core-seconds",
+      "[ALPHA] Cumulative CPU time consumed by the pod in core-seconds",
       ofPods((pod) => pod.cpu.nanoseconds / 1e9),
       at,
     ),
     formatFamily(
       "pod_memory_working_set_bytes",
       "gauge",
-      "[ALPHA] Working set of the pod, in bytes",
+      "[ALPHA] Current working set of the pod in bytes",
       ofPods(
         (pod) =>
           pod.usage?.workingSetBytes ?? pod.containers.reduce((sum, one) => sum + one.workingSetBytes, 0),
@@ -98,6 +98,9 @@ export function resourceText(nodeStats: NodeStats | undefined): string {
 }
 
 export const scrapeError = (name: string, stability: string, value: 0 | 1): string =>
-  formatFamily(name, "gauge", `${stability}1 if the figures could not be had, 0 otherwise`, [
-    { labels: {}, value },
-  ]);
+  formatFamily(
+    name,
+    "gauge",
+    `${stability}1 if there was an error while getting container metrics, 0 otherwise`,
+    [{ labels: {}, value }],
+  );

@@ -57,7 +57,7 @@ export function createPodMetrics(
   ) =>
     metrics.histogram({
       name: `${prefix}${name}_duration_seconds`,
-      help: `${help}, in seconds.`,
+      help: `${help} in seconds.`,
       stability: "ALPHA",
       ...more,
     });
@@ -69,95 +69,95 @@ export function createPodMetrics(
   const perPod = metrics
     .histogram({
       name: `${prefix}containers_per_pod_count`,
-      help: "Containers of each pod that came.",
+      help: "Number of containers of each added pod.",
       buckets: [1, 2, 4, 8, 16],
       stability: "ALPHA",
     })
     .with();
-  const worked = timed("pod_worker", "How long a worker took for one action on its pod", {
+  const worked = timed("pod_worker", "Duration of a single pod sync, by operation,", {
     labels: ["operation_type"],
   });
-  const waited = timed("pod_worker_start", "From the time a pod was seen until its worker began").with();
-  const start = timed("pod_start", "From the time a pod was seen until it ran").with();
+  const waited = timed("pod_worker_start", "Time from first seeing a pod to the start of its worker").with();
+  const start = timed("pod_start", "Time from first seeing a pod until it is running").with();
   const startAlone = timed(
     "pod_start_sli",
-    "From the time a pod was made until it ran, without the time for its images",
+    "Time from creation of a pod until it is running, excluding image pulls,",
     { buckets: startBuckets },
   ).with();
-  const written = timed("pod_status_sync", "From a change of a pod's status until the API server had it", {
+  const written = timed("pod_status_sync", "Time from a pod status change to the update of the API server", {
     buckets: statusBuckets,
   }).with();
-  const relist = timed("pleg_relist", "How long a look at all pods of the runtime took").with();
+  const relist = timed("pleg_relist", "Duration of relisting the pods of the runtime in PLEG").with();
   const interval = metrics
     .histogram({
       name: `${prefix}pleg_relist_interval_seconds`,
-      help: "Time between two looks at all pods of the runtime, in seconds.",
+      help: "Interval between relists of the pods of the runtime in PLEG in seconds.",
       stability: "ALPHA",
     })
     .with();
-  const groups = timed(
-    "cgroup_manager",
-    "How long control groups of pods took to be made, changed and removed",
-    { labels: ["operation_type"] },
+  const groups = timed("cgroup_manager", "Duration of cgroup manager operations, by operation,", {
+    labels: ["operation_type"],
+  });
+  const started = counter(
+    "started_containers_total",
+    "Cumulative number of container starts attempted, by type.",
+    ["container_type"],
   );
-  const started = counter("started_containers_total", "Containers that were to be started.", [
-    "container_type",
-  ]);
   const failed = counter(
     "started_containers_errors_total",
-    "Containers that could not be started, by the reason.",
+    "Cumulative number of container starts that failed, by type and error code.",
     ["code", "container_type"],
   );
   const orphans = counter(
     "orphaned_runtime_pods_total",
-    "Pods found running that nobody had asked for.",
+    "Cumulative number of pods detected in the container runtime that are unknown to the pod workers.",
   ).with();
-  const evictions = counter("evictions", "Pods ended for the node's sake, by what they had too much of.", [
+  const evictions = counter("evictions", "Cumulative number of pod evictions, by eviction signal.", [
     "eviction_signal",
   ]);
   const preemptions = counter(
     "preemptions",
-    "Pods ended to make room for one of the system, by what was lacking.",
+    "Cumulative number of pod preemptions, by resource that triggered them.",
     ["preemption_signal"],
   );
   const opened = counter(
     "evented_pleg_connection_success_count",
-    "Streams of the runtime's events that were opened.",
+    "Number of connections to the runtime event stream that were established.",
   ).with();
   const notOpened = counter(
     "evented_pleg_connection_error_count",
-    "Streams of the runtime's events that could not be opened, or broke.",
+    "Number of connections to the runtime event stream that failed or broke.",
   ).with();
   const latency = metrics
     .histogram({
       name: `${prefix}evented_pleg_connection_latency_seconds`,
-      help: "From an event in the runtime until it came here, in seconds.",
+      help: "Latency of container events from the runtime in seconds.",
       stability: "ALPHA",
     })
     .with();
   const discarded = counter(
     "pleg_discard_events",
-    "Changes in the runtime of pods that could not be looked at then; a later look finds them.",
+    "Number of PLEG events discarded because the pod could not be inspected; a later relist repeats them.",
   ).with();
   const again = counter(
     "restarted_pods_total",
-    "Pods that began anew under the same uid once their end was over, as edited static pods do.",
+    "Number of pods restarted with the same UID, such as static pods after an edit, by whether static.",
     ["static"],
   );
   again.with("");
   again.with("true");
   const fallbacks = counter(
     "lifecycle_handler_http_fallbacks_total",
-    "Hooks that were to be asked over TLS and were asked without.",
+    "Number of lifecycle hook requests that fell back from HTTPS to HTTP.",
   );
   if (fallsBack) fallbacks.with();
   const cleared = gauge(
     "orphan_pod_cleaned_volumes",
-    "Folders of gone pods that the last round cleared away.",
+    "Number of directories of orphaned pods removed in the last cleanup.",
   );
   const notCleared = gauge(
     "orphan_pod_cleaned_volumes_errors",
-    "Folders of gone pods that the last round could not clear away.",
+    "Number of directories of orphaned pods that the last cleanup could not remove.",
   );
   const pods = new Map<string, Known>();
   const grouped = new Set<string>();

@@ -20,7 +20,7 @@ export function probeMetrics(): ProbeMetrics {
   const metrics = createMetrics();
   const total = metrics.counter({
     name: "prober_probe_total",
-    help: "Probes of containers, by what they found.",
+    help: "Cumulative number of startup, readiness and liveness probes of a container, by result.",
     labels: ["container", "namespace", "pod", "pod_uid", "probe_type", "result"],
     stability: "ALPHA",
   });

@@ -38,7 +38,7 @@ export async function requestedCertificate(
   const ttl = metrics
     .gauge({
       name: `${prefix}certificate_manager_server_ttl_seconds`,
-      help: "Seconds until the serving certificate expires.",
+      help: "Time in seconds until the serving certificate expires.",
       stability: "ALPHA",
     })
     .with();
@@ -46,14 +46,14 @@ export async function requestedCertificate(
   const errors = metrics
     .counter({
       name: `${prefix}server_expiration_renew_errors`,
-      help: "Serving certificates that could not be renewed.",
+      help: "Number of failed serving certificate renewals.",
       stability: "ALPHA",
     })
     .with();
   const lived = metrics
     .histogram({
       name: `${prefix}certificate_manager_server_rotation_seconds`,
-      help: "Seconds that a serving certificate was in use before it was replaced.",
+      help: "Lifetime in seconds of a serving certificate before its rotation.",
       stability: "ALPHA",
       buckets: [60, 3600, 14_400, 86_400, 604_800, 2_592_000, 7_776_000, 15_552_000, 31_104_000, 124_416_000],
     })

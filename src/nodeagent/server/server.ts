@@ -279,7 +279,7 @@ function logSizeText(
   const metrics = createMetrics();
   const used = metrics.gauge({
     name: `${agentMetricPrefix}container_log_filesystem_used_bytes`,
-    help: "Disk that the logs of a container take, in bytes.",
+    help: "Disk space used by the logs of a container in bytes.",
     labels: ["container", "namespace", "pod", "uid"],
     stability: "ALPHA",
   });

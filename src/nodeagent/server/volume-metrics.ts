@@ -12,40 +12,40 @@ export function createVolumeMetrics(
 ): VolumeMetrics & { readonly measured: NonNullable<VolumeMeterOptions["took"]> } {
   const operations = metrics.histogram({
     name: "storage_operation_duration_seconds",
-    help: "How long setting up a volume took, and taking away a pod's volumes together, in seconds.",
+    help: "Duration of storage operations in seconds; the volumes of a pod are unmounted in one operation.",
     labels: ["migrated", "operation_name", "status", "volume_plugin"],
     buckets,
     stability: "ALPHA",
   });
   const whole = metrics.histogram({
     name: "volume_operation_total_seconds",
-    help: "From the first attempt to set up a volume until it was there, in seconds.",
+    help: "Total time in seconds from the first mount attempt of a volume to success, retries included.",
     labels: ["operation_name", "plugin_name"],
     buckets,
     stability: "ALPHA",
   });
   const looks = metrics.histogram({
     name: `${dialect.data.agentMetricPrefix}volume_metric_collection_duration_seconds`,
-    help: "How long finding out what a volume holds took, in seconds.",
+    help: "Duration of volume usage measurements in seconds, by source.",
     labels: ["metric_source"],
     stability: "ALPHA",
   });
   const counter = (name: string, help: string) => metrics.counter({ name, help, stability: "ALPHA" }).with();
   const reconstructions = counter(
     "reconstruct_volume_operations_total",
-    "Volumes of an earlier agent that were found when this one started.",
+    "Number of volumes found on disk at startup for which reconstruction was attempted.",
   );
   const unknown = counter(
     "reconstruct_volume_operations_errors_total",
-    "Those of them that are not known by what lies there.",
+    "Number of volumes that could not be reconstructed at startup.",
   );
   const forced = counter(
     "force_cleaned_failed_volume_operations_total",
-    "Attempts to take away volumes that are not known and that no pod has any more.",
+    "Number of forced cleanups of volumes that could not be reconstructed and are no longer used.",
   );
   const notForced = counter(
     "force_cleaned_failed_volume_operation_errors_total",
-    "Those of these attempts that failed.",
+    "Number of failed forced cleanups of volumes that could not be reconstructed.",
   );
   return {
     reconstructed: (isGood) => {
