@@ -27,5 +27,5 @@ function sources(): readonly Source[] {
 const all = sources();
 for (const { name, breaches, example } of rules) {
   test(name, () => assert.equal(all.flatMap(breaches).join("\n"), ""));
-  test(`a breach is noticed: ${name}`, () => assert.equal(breaches(example).length, 1));
+  test(`a violation is detected: ${name}`, () => assert.equal(breaches(example).length, 1));
 }

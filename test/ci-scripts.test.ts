@@ -26,14 +26,14 @@ const { shardsOf } = await load("run-suite.mjs");
 const { judge, raised, noTime, sumOf, jobsToRunAgain, mergeOutcomes } = await load("replay/floors.mjs");
 
 const shards: [name: string, files: string[], most: number, expected: string[][]][] = [
-  ["files are dealt out in turn", ["a", "b", "c"], 2, [["a", "c"], ["b"]]],
+  ["files are distributed in turn", ["a", "b", "c"], 2, [["a", "c"], ["b"]]],
   ["there are no more shards than files", ["a"], 2, [["a"]]],
-  ["one shard has every file", ["a", "b"], 1, [["a", "b"]]],
+  ["a single shard has every file", ["a", "b"], 1, [["a", "b"]]],
 ];
 for (const [name, files, most, expected] of shards)
   test(name, () => assert.deepEqual(shardsOf(files, most), expected));
 
-test("a file that takes long stands beside fewer others, and each shard keeps the order of files", () => {
+test("a slow file shares its shard with fewer others, and each shard keeps the order of files", () => {
   assert.deepEqual(shardsOf(["a", "b", "c", "d"], 2, { c: 0.12, d: 0.1 }), [
     ["b", "c"],
     ["a", "d"],
@@ -45,7 +45,7 @@ const judged: [name: string, counts: Counts, below: string[], above: string[]][]
   ["a part that reaches its floor is neither below nor above", counted(5), [], []],
   ["a part below its floor is named", counted(4), ["part"], []],
   ["a part above its floor is named", counted(6), [], ["part"]],
-  ["a part that was not run to its end for lack of time says nothing", counted(4, true), [], []],
+  ["a part that ran out of time is not judged", counted(4, true), [], []],
 ];
 for (const [name, counts, below, above] of judged)
   test(name, () => assert.deepEqual(judge(counts, { part: 5 }), { below, above }));
@@ -61,14 +61,14 @@ const outcome = (name: string, matching: number, late: string | false = false): 
   late,
 });
 
-test("what jobs count for one part is added up, and cut short by one that had no time", () => {
+test("counts of the jobs of one part are added up, and are incomplete if one job ran out of time", () => {
   const sum = { matching: 7, all: 10, cut: false };
   assert.deepEqual(sumOf([outcome("a", 5), outcome("b", 2)]), { part: sum });
   assert.deepEqual(sumOf([outcome("a", 5), outcome("b", 2, "over 9 s")]), { part: sum });
   assert.deepEqual(sumOf([outcome("a", 5), outcome("b", 2, noTime)]), { part: { ...sum, cut: true } });
 });
 
-test("jobs in which something differs run again where their part is below its floor", () => {
+test("jobs with differences run again if their part is below its floor", () => {
   const [whole, differing] = [outcome("whole", 5), outcome("differing", 4)];
   assert.deepEqual(jobsToRunAgain([whole, differing], { part: 10 }), [differing.job]);
   assert.deepEqual(jobsToRunAgain([whole, differing], { part: 9 }), []);

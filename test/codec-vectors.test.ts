@@ -33,7 +33,7 @@ for (const message of declaredMessages) {
 }
 
 test("objects come through every encoding unchanged", async (t) => {
-  if (!existsSync(folder)) return t.skip("no reference vectors beside the repo");
+  if (!existsSync(folder)) return t.skip("the reference vectors are not installed next to the repository");
   const names = [...new Set(readdirSync(folder).map((file) => file.replace(/\.(json|yaml|pb)$/, "")))].sort();
   const missing = names.filter((name) => !declared.has(name));
   t.diagnostic(

@@ -51,7 +51,7 @@ const asked: [where: string, expression: string][] = [
   ...rules.map(({ alert, expr }): [string, string] => [alert, expr]),
 ];
 for (const [where, expression] of asked)
-  test(`${where} asks for metrics that exist: ${expression.slice(0, 60)}`, () => {
+  test(`${where} queries existing metrics: ${expression.slice(0, 60)}`, () => {
     const names = metricsIn(expression);
     assert.ok(names.length > 0, "no metric found in the expression");
     assert.deepEqual(
@@ -60,7 +60,7 @@ for (const [where, expression] of asked)
     );
   });
 
-test("every alert says what users notice and what to do", () => {
+test("every alert describes the symptom and the remedy", () => {
   for (const { alert, annotations } of rules)
     assert.deepEqual(Object.keys(annotations), ["summary", "action"], alert);
 });

@@ -12,11 +12,11 @@ import type { AnyOption } from "#options";
 const otherwise: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   apiserver: {
     admissionControl: "the plug-ins to enable and to disable follow from it",
-    cloudProvider: "its check lets only values through that ask for nothing",
+    cloudProvider: "its validation only accepts values without an effect",
     logFlushFrequency: "logFrom takes the settings of logs as a whole",
     loggingFormat: "logFrom takes the settings of logs as a whole",
     permitAddressSharing: "the runtime always shares addresses",
-    storageBackend: "its check lets only values through that say the same as the servers",
+    storageBackend: "its validation only accepts values that agree with the servers",
   },
   nodeagent: {
     configDir: "the settings are read with it",
@@ -24,7 +24,7 @@ const otherwise: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     loggingFormat: "logFrom takes the settings of logs as a whole",
     logJsonInfoBufferSize: "logFrom takes the settings of logs as a whole",
     logJsonSplitStream: "logFrom takes the settings of logs as a whole",
-    showHiddenMetricsForVersion: "no metric is hidden at present",
+    showHiddenMetricsForVersion: "there are no hidden metrics at present",
     vmodule: "logFrom takes the settings of logs as a whole",
   },
 };
@@ -45,7 +45,7 @@ for (const [program, options, rooms] of [
   ["apiserver", apiserverOptions(dialects.orch), /^(?!nodeagent\/)/],
   ["nodeagent", nodeagentOptions(dialects.orch), /^(nodeagent\/|bin\/nodeagent)/],
 ] as const) {
-  test(`every setting of ${program} that is not refused is used, or is on the list of those that need no use`, () => {
+  test(`every setting of ${program} that is not refused is used, or is listed as an exception`, () => {
     const readers = readersOf(rooms);
     const all: readonly AnyOption[] = options.sections.flatMap(
       (section) => section.options as readonly AnyOption[],

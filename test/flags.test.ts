@@ -39,10 +39,10 @@ test("every flag is listed once, in the order of the reference page", () =>
     options.flatMap(({ flag }) => flag ?? []),
   ));
 
-test("every test that the list of flags names exists and names the flag", () =>
+test("every test named in the list of flags exists and names the flag", () =>
   assert.deepEqual(rows.flatMap(problems), []));
 
-test("a row without its test would be noticed", () => {
+test("a row without its test is detected", () => {
   const cell = (words: string): string => `\`test/flags.test.ts\`: \`${words}\``;
   // This file names only --event-ttl.
   assert.equal(problems({ flag: "event-ttl", shownBy: cell("a row without its test") }).length, 0);

@@ -37,7 +37,7 @@ test("a test that failed and then passes is flaky, the others of its file are no
   );
 });
 
-test("a failure that is no test's own and does not come again is flaky", () => {
+test("a failure outside of any test that does not recur is flaky", () => {
   const first = [result("a", "x"), result("leak", "", "failed")];
   const merged = mergeRetry(first, [result("a", "x")], { again: ["x"], all: ["x"] });
   assert.deepEqual(
@@ -49,7 +49,7 @@ test("a failure that is no test's own and does not come again is flaky", () => {
   );
 });
 
-test("where all files ran again, a shared contract's tests count once", () => {
+test("if all files ran again, the tests of a shared contract count once", () => {
   const first = [result("kept", "x.contract"), result("lost", "x.contract", "failed"), result("a", "x")];
   const second = [result("kept", "x.contract"), result("lost", "x.contract"), result("a", "x")];
   const merged = mergeRetry(first, second, { again: ["x", "y"], all: ["x", "y"] });
@@ -64,10 +64,10 @@ test("where all files ran again, a shared contract's tests count once", () => {
 });
 
 const again: [name: string, first: Result[], expected: string[]][] = [
-  ["nothing failed: nothing runs again", [result("a", "x")], []],
-  ["a file that failed runs again alone", [result("a", "x", "failed"), result("b", "y")], ["x"]],
-  ["a failure of no file makes all run again", [result("leak", "", "failed")], ["x", "y"]],
-  ["so does one in a shared contract", [result("a", "x.contract", "failed")], ["x", "y"]],
+  ["without failures no file runs again", [result("a", "x")], []],
+  ["only the failed file runs again", [result("a", "x", "failed"), result("b", "y")], ["x"]],
+  ["a failure that belongs to no file reruns all files", [result("leak", "", "failed")], ["x", "y"]],
+  ["a failure in a shared contract reruns all files", [result("a", "x.contract", "failed")], ["x", "y"]],
 ];
 for (const [name, first, expected] of again)
   test(name, () => assert.deepEqual(filesToRunAgain(first, ["x", "y"]), expected));
@@ -77,7 +77,7 @@ test("a test that fails twice has failed", () => {
   assert.deepEqual(mergeRetry([failed], [failed], { again: ["x"], all: ["x", "y"] }), [failed]);
 });
 
-test("CI allows only so many, other runs only tell", () => {
+test("CI limits the number of flaky tests, other runs only report them", () => {
   const flaky = [result("a", "x"), result("b", "x")];
   assert.match(tooManyFlaky(flaky, { ci: true, most: 1 })!, /2 tests are flaky/);
   assert.equal(tooManyFlaky(flaky, { ci: true, most: 2 }), undefined);

@@ -20,7 +20,7 @@ const undescribed = (value: unknown, inProperties = false): unknown => {
 };
 
 test("published schemas are those of the reference", (t) => {
-  if (!existsSync(facts)) return t.skip("no reference facts beside the repo");
+  if (!existsSync(facts)) return t.skip("the reference facts are not installed next to the repository");
   const known = (JSON.parse(readFileSync(facts, "utf8")) as { definitions: Record<string, SchemaObject> })
     .definitions;
   const kindsKey = `${dialect.wire.extensionPrefix}group-version-kind` as const;

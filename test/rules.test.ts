@@ -49,14 +49,14 @@ test("every statement of the documents is listed once, in order", () => {
   );
 });
 
-test("every test that the list of rules names exists", () => assert.deepEqual(rows.flatMap(problems), []));
+test("every test named in the list of rules exists", () => assert.deepEqual(rows.flatMap(problems), []));
 
-test("what is left for later does not become more", () => {
+test("the number of statements without a test does not grow", () => {
   const left = rows.filter(({ shownBy }) => shownBy.startsWith("later:")).length;
   assert.ok(left <= mostForLater, `${left} statements have no test, ${mostForLater} are the most`);
 });
 
-test("a test that does not exist would be noticed", () => {
+test("a test that does not exist is detected", () => {
   assert.equal(
     problems({ rule: 1, shownBy: "`test/rules.test.ts`: `every statement of the documents is listed once`" })
       .length,

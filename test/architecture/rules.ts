@@ -171,7 +171,7 @@ export function rulesFor(dependencies: readonly string[]): readonly Rule[] {
       example: { file: "src/store/a.ts", text: 'import fc from "fast-check";' },
     },
     {
-      name: "doors list what they open",
+      name: "index files list their exports by name",
       breaches: (source) => linesWith(source, /^export \*/),
       example: { file: "src/store/index.ts", text: 'export * from "./store.ts";' },
     },
@@ -192,7 +192,7 @@ export function rulesFor(dependencies: readonly string[]): readonly Rule[] {
       example: { file: "src/store/a.ts", text: "\n".repeat(maximumLines + 1) },
     },
     {
-      name: "a file opens with what it is",
+      name: "a file begins with a comment that describes it",
       breaches: ({ file, text }) =>
         file.startsWith("src/") &&
         !isTest(file) &&
@@ -203,12 +203,12 @@ export function rulesFor(dependencies: readonly string[]): readonly Rule[] {
       example: { file: "src/store/a.ts", text: "export const x = 1;" },
     },
     {
-      name: "nothing is left for later in a comment",
+      name: "comments contain no to-do markers",
       breaches: (source) => linesWith(source, /\b(TODO|FIXME|XXX|HACK)\b/),
       example: { file: "src/store/a.ts", text: `// ${"TO"}DO: write this` },
     },
     {
-      name: "no test is left out by hand",
+      name: "no test is skipped or focused by hand",
       breaches: (source) =>
         /\.(test|contract|fixture)\.ts$/.test(source.file)
           ? linesWith(source, /\b(test|it|describe|suite)\.(only|skip|todo)\(|\b(only|skip|todo): true\b/)
@@ -216,7 +216,7 @@ export function rulesFor(dependencies: readonly string[]): readonly Rule[] {
       example: { file: "src/store/a.test.ts", text: `test.${"only"}("x", () => {});` },
     },
     {
-      name: "no path of somebody's machine",
+      name: "no file contains a path of a developer's machine",
       breaches: (source) =>
         linesWith(
           source,

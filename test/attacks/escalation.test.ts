@@ -47,7 +47,7 @@ attacks<Attack>(
       },
     ] as const,
     [
-      `clerk widens a role: ${name}`,
+      `clerk extends a role: ${name}`,
       { method: "PATCH", path: `${rbac}/clusterroles/t-clerk`, body: { rules: list } },
     ] as const,
     [
@@ -104,11 +104,11 @@ attacks<Pick<Attack, "path" | "body">>(
 attacks<Attack>(
   [
     [
-      "clerk joins the binding of cluster-admin",
+      "clerk adds itself to the binding of cluster-admin",
       { method: "PATCH", path: `${rbac}/clusterrolebindings/cluster-admin`, body: { subjects: clerk } },
     ],
     [
-      "clerk changes whom a binding is of",
+      "clerk changes the subjects of a binding",
       {
         method: "PATCH",
         path: `${rbac}/clusterrolebindings/t-clerk`,
@@ -116,7 +116,7 @@ attacks<Attack>(
       },
     ],
     [
-      "clerk aggregates everything",
+      "clerk creates a role that aggregates all roles",
       {
         method: "POST",
         path: `${rbac}/clusterroles`,
@@ -124,7 +124,7 @@ attacks<Attack>(
       },
     ],
     [
-      "clerk adds to an aggregated role",
+      "clerk creates a role that is aggregated into another one",
       {
         method: "POST",
         path: `${rbac}/clusterroles`,
@@ -152,7 +152,7 @@ attacks<Attack>(
       },
     ],
     [
-      "clerk widens a role by a JSON patch",
+      "clerk extends a role by a JSON patch",
       {
         method: "PATCH",
         path: `${rbac}/clusterroles/t-clerk`,
@@ -204,23 +204,23 @@ const asNode: [name: string, method: string, path: string, body?: unknown][] = [
   ["changes another node's status", "PATCH", "/api/v1/nodes/n2/status", { status: { phase: "x" } }],
   ["deletes another node", "DELETE", "/api/v1/nodes/n2"],
   [
-    "gives itself a restricted label",
+    "sets a restricted label on itself",
     "PATCH",
     "/api/v1/nodes/n1",
     { metadata: { labels: { "node-restriction.orch.io/x": "y" } } },
   ],
-  ["takes its taints away", "PATCH", "/api/v1/nodes/n1", { spec: { taints: [], unschedulable: true } }],
+  ["removes its taints", "PATCH", "/api/v1/nodes/n1", { spec: { taints: [], unschedulable: true } }],
   ["deletes another node's pod", "DELETE", `${core}/pods/yours`],
   ["changes another node's pod", "PATCH", `${core}/pods/yours/status`, { status: { phase: "Failed" } }],
   ["evicts another node's pod", "POST", `${core}/pods/yours/eviction`, { metadata: { name: "yours" } }],
   [
-    "creates a pod that mirrors nothing",
+    "creates a pod that is not a mirror pod",
     "POST",
     `${core}/pods`,
     { metadata: { name: "evil" }, spec: { nodeName: "n1", containers: [{ name: "c", image: "i" }] } },
   ],
   [
-    "creates a pod elsewhere",
+    "creates a pod on another node",
     "POST",
     `${core}/pods`,
     {
@@ -228,9 +228,14 @@ const asNode: [name: string, method: string, path: string, body?: unknown][] = [
       spec: { nodeName: "n2", containers: [{ name: "c", image: "i" }] },
     },
   ],
-  ["mints a token of an account it does not run", "POST", `${core}/serviceaccounts/boss/token`, { spec: {} }],
+  [
+    "creates a token of an account that none of its pods uses",
+    "POST",
+    `${core}/serviceaccounts/boss/token`,
+    { spec: {} },
+  ],
   ["binds a pod", "POST", `${core}/pods/yours/binding`, { target: { kind: "Node", name: "n1" } }],
-  ["runs in another node's pod", "POST", `${core}/pods/yours/exec?command=id`],
+  ["runs a command in another node's pod", "POST", `${core}/pods/yours/exec?command=id`],
   [
     "creates a role binding",
     "POST",
@@ -245,17 +250,12 @@ const asNode: [name: string, method: string, path: string, body?: unknown][] = [
   ],
   ["labels its pod", "PATCH", `${core}/pods/mine`, { metadata: { labels: { a: "b" } } }],
   ["registers another node", "POST", "/api/v1/nodes", { metadata: { name: "n3" } }],
-  ["reads an account that it does not run", "GET", `${core}/serviceaccounts/boss`],
+  ["reads an account that none of its pods uses", "GET", `${core}/serviceaccounts/boss`],
   ["reads the timeline of a secret", "GET", timelineOf("Secret", "vault")],
-  ["mounts a secret into a pod that mirrors one", "POST", `${core}/pods`, mirror({ volumes: [vault] })],
+  ["mounts a secret into a mirror pod", "POST", `${core}/pods`, mirror({ volumes: [vault] })],
+  ["uses an account in a mirror pod", "POST", `${core}/pods`, mirror({ serviceAccountName: "boss" })],
   [
-    "runs an account in a pod that mirrors one",
-    "POST",
-    `${core}/pods`,
-    mirror({ serviceAccountName: "boss" }),
-  ],
-  [
-    "mounts a projected token into a pod that mirrors one",
+    "mounts a projected token into a mirror pod",
     "POST",
     `${core}/pods`,
     mirror({
@@ -263,30 +263,30 @@ const asNode: [name: string, method: string, path: string, body?: unknown][] = [
     }),
   ],
   [
-    "has its environment filled from a secret in a pod that mirrors one",
+    "uses a secret for the environment of a mirror pod",
     "POST",
     `${core}/pods`,
     mirror({ containers: [{ name: "c", image: "i", envFrom: [{ secretRef: { name: "vault" } }] }] }),
   ],
   [
-    "tells of the drivers of another node",
+    "reports the drivers of another node",
     "POST",
     `/apis/${group("storage")}/v1/csinodes`,
     { metadata: { name: "n2" }, spec: { drivers: [] } },
   ],
   [
-    "makes another node's lease",
+    "creates another node's lease",
     "POST",
     `/apis/${group("coordination")}/v1/namespaces/orch-node-lease/leases`,
     { metadata: { name: "n9", namespace: "orch-node-lease" } },
   ],
   [
-    "makes a lease elsewhere",
+    "creates a lease in another namespace",
     "POST",
     `/apis/${group("coordination")}/v1/namespaces/default/leases`,
     { metadata: { name: "n1", namespace: "default" } },
   ],
-  ["asks for a certificate of those who may do anything", "POST", csr, masters],
+  ["requests a certificate of the superusers' group", "POST", csr, masters],
 ];
 attacks(
   asNode.map(([name, method, path, body]) => [`a node ${name}`, { method, path, body }] as const),
@@ -306,7 +306,7 @@ const asWorker: [name: string, method: string, path: string, body?: unknown][] =
   ],
   ["signs a request", "PUT", `${csr}/x/status`, { metadata: { name: "x" }, status: { certificate: "eA==" } }],
   [
-    "creates a pod of an account that is not there",
+    "creates a pod with an account that does not exist",
     "POST",
     `${core}/pods`,
     {
@@ -320,11 +320,11 @@ const asWorker: [name: string, method: string, path: string, body?: unknown][] =
     `${core}/pods/mine/ephemeralcontainers`,
     { spec: { ephemeralContainers: [{ name: "e", image: "i" }] } },
   ],
-  ["mints a token", "POST", `${core}/serviceaccounts/boss/token`, { spec: {} }],
+  ["creates a token", "POST", `${core}/serviceaccounts/boss/token`, { spec: {} }],
   ["reads a secret", "GET", `${core}/secrets/vault`],
   ["reviews a token", "POST", `/apis/${group("authentication")}/v1/tokenreviews`, { spec: { token: "x" } }],
   [
-    "reviews somebody's access",
+    "reviews another user's access",
     "POST",
     `/apis/${group("authorization")}/v1/subjectaccessreviews`,
     { spec: { user: "admin", nonResourceAttributes: { path: "/", verb: "get" } } },
@@ -339,13 +339,13 @@ const asWorker: [name: string, method: string, path: string, body?: unknown][] =
     { metadata: { name: "evil" }, webhooks: [] },
   ],
   [
-    "creates a kind",
+    "creates a resource definition",
     "POST",
     `/apis/${group("apiextensions")}/v1/customresourcedefinitions`,
     { metadata: { name: "evil.example.com" } },
   ],
   ["deletes a namespace", "DELETE", "/api/v1/namespaces/default"],
-  ["asks for a certificate of those who may do anything", "POST", csr, masters],
+  ["requests a certificate of the superusers' group", "POST", csr, masters],
   ["reads the timeline of a secret", "GET", timelineOf("Secret", "vault")],
   ["reads the timeline of an account", "GET", timelineOf("ServiceAccount", "boss")],
   ["reads all timelines", "GET", `/apis/${group("timeline")}/v1/timelines`],

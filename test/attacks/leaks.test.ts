@@ -211,7 +211,7 @@ const places: [name: string, content: () => Promise<string>][] = [
     "traces",
     async () => {
       await server.stop();
-      assert.match(traces, /secrets/, "nothing was traced");
+      assert.match(traces, /secrets/, "no spans were exported");
       return traces;
     },
   ],
@@ -220,7 +220,7 @@ const places: [name: string, content: () => Promise<string>][] = [
 for (const [place, content] of places) {
   test(`no secret is found in ${place}`, async () => {
     const found = await content();
-    assert.ok(found.length > 0, "there is nothing to look at");
+    assert.ok(found.length > 0, "there is nothing to search");
     const told = Object.entries({ ...hidden, "the key of the encryption": key })
       .filter(([, value]) =>
         [value, base64(value), base64(value).replace(/=+$/, "")].some((form) => found.includes(form)),

@@ -47,7 +47,7 @@ const core = "/api/v1/namespaces/default";
 let number = 0;
 
 attacks(
-  addresses.map((address) => [`a pod at ${address} is not reached`, address] as const),
+  addresses.map((address) => [`a pod at ${address} cannot be reached`, address] as const),
   async (address) => {
     const name = `pod-${++number}`;
     await at.must(201, "POST", `${core}/pods`, {
@@ -67,7 +67,7 @@ attacks(
 
 attacks(
   addresses.map(
-    (address) => [`a node at ${address} is not reached through a port of its proxy`, address] as const,
+    (address) => [`a node at ${address} cannot be reached through a port of its proxy`, address] as const,
   ),
   async (address) => {
     const name = `node-${++number}`;

@@ -128,15 +128,15 @@ export async function target(): Promise<Target> {
       (status >= 300 && status < 500) || (status === 500 && impersonatesNobody.test(text)),
       `${method} ${path} was answered with ${status}: ${text.slice(0, 200)}`,
     );
-    for (const word of neverShown) assert.ok(!text.includes(word), `${method} ${path} told a secret`);
+    for (const word of neverShown) assert.ok(!text.includes(word), `${method} ${path} disclosed a secret`);
     assert.equal(await revision(), before, `${method} ${path} changed something`);
   };
   after(async () => {
     const metrics = (await must(200, "GET", "/metrics")).text;
     const events = readFileSync(log, "utf8");
     for (const word of [...neverShown, ...Object.values(users)]) {
-      assert.ok(!metrics.includes(word), "a metric tells a secret");
-      assert.ok(!events.includes(word), "an audit event tells a secret");
+      assert.ok(!metrics.includes(word), "a metric discloses a secret");
+      assert.ok(!events.includes(word), "an audit event discloses a secret");
     }
   });
   return { start: clock.now(), ask, must, attack, refuses, revision };

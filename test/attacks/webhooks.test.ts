@@ -165,73 +165,73 @@ const admits =
 const add = (path: string, value: unknown) => patch({ op: "add", path, value });
 const replace = (path: string, value: unknown) => patch({ op: "replace", path, value });
 const lies: [name: string, lie: (review: Review) => Lie][] = [
-  ["answers another question", admits({ uid: "another" })],
-  ["answers no question", admits({ uid: "" })],
-  ["answers of another kind", admits({}, { kind: "TokenReview" })],
-  ["answers in another version", admits({}, { apiVersion: `${group("admission")}/v1beta1` })],
-  ["answers of another group", admits({}, { apiVersion: "evil.example/v1" })],
+  ["answers with the uid of another request", admits({ uid: "another" })],
+  ["answers without a uid", admits({ uid: "" })],
+  ["answers with another kind", admits({}, { kind: "TokenReview" })],
+  ["answers with another version", admits({}, { apiVersion: `${group("admission")}/v1beta1` })],
+  ["answers with another group", admits({}, { apiVersion: "evil.example/v1" })],
   ["answers without a version", admits({}, { apiVersion: undefined })],
   ["answers without a response", admits({}, { response: undefined })],
-  ["answers a response of null", admits({}, { response: null })],
-  ["allows as text", admits({ allowed: "true" })],
-  ["allows as a number", admits({ allowed: 1 })],
-  ["does not say whether it allows", admits({ allowed: undefined })],
+  ["answers with a null response", admits({}, { response: null })],
+  ["allows with a string", admits({ allowed: "true" })],
+  ["allows with a number", admits({ allowed: 1 })],
+  ["omits whether it allows", admits({ allowed: undefined })],
   ["patches without a type", admits({ ...add("/data/x", "y"), patchType: undefined })],
   ["patches with another type", admits({ ...add("/data/x", "y"), patchType: "MergePatch" })],
-  ["names a type without a patch", admits({ patchType: "JSONPatch" })],
+  ["sets a patch type without a patch", admits({ patchType: "JSONPatch" })],
   [
-    "patches with what is no JSON",
+    "patches with text that is not JSON",
     admits({ patchType: "JSONPatch", patch: Buffer.from("nope").toString("base64") }),
   ],
   [
-    "patches with what is no list",
+    "patches with JSON that is not a list",
     admits({ patchType: "JSONPatch", patch: Buffer.from("{}").toString("base64") }),
   ],
-  ["patches with what is no base64", admits({ patchType: "JSONPatch", patch: "!!!" })],
+  ["patches with text that is not base64", admits({ patchType: "JSONPatch", patch: "!!!" })],
   ["patches with an unknown operation", admits(patch({ op: "execute", path: "/data" }))],
-  ["patches a place that is not there", admits(replace("/spec/x", "y"))],
+  ["patches a path that does not exist", admits(replace("/spec/x", "y"))],
   ["patches the prototype of all objects", admits(add("/__proto__/polluted", "yes"))],
   ["patches the prototype of the constructor", admits(add("/constructor/prototype/polluted", "yes"))],
-  ["makes it another kind", admits(replace("/kind", "Secret"))],
-  ["makes it another version", admits(replace("/apiVersion", "v2"))],
-  ["moves it to another namespace", admits(replace("/metadata/namespace", "orch-system"))],
-  ["makes its name a path", admits(replace("/metadata/name", "../secrets/vault"))],
-  ["makes it too large", admits(add("/data", { x: "y".repeat(1_500_000) }))],
-  ["makes its data numbers", admits(add("/data", { x: 1 }))],
-  ["gives it labels that are none", admits(add("/metadata/labels", { "-": "-" }))],
-  ["gives it finalizers that are none", admits(add("/metadata/finalizers", ["not qualified at all!"]))],
+  ["changes the kind", admits(replace("/kind", "Secret"))],
+  ["changes the version", admits(replace("/apiVersion", "v2"))],
+  ["changes the namespace", admits(replace("/metadata/namespace", "orch-system"))],
+  ["changes the name to a path", admits(replace("/metadata/name", "../secrets/vault"))],
+  ["makes the object too large", admits(add("/data", { x: "y".repeat(1_500_000) }))],
+  ["changes data values to numbers", admits(add("/data", { x: 1 }))],
+  ["sets invalid labels", admits(add("/metadata/labels", { "-": "-" }))],
+  ["sets invalid finalizers", admits(add("/metadata/finalizers", ["not qualified at all!"]))],
   [
-    "gives it an owner without a uid",
+    "sets an owner without a uid",
     admits(add("/metadata/ownerReferences", [{ apiVersion: "v1", kind: "Pod", name: "x" }])),
   ],
-  ["fails as it allows", (review) => ({ ...admits({})(review), status: 500 })],
-  ["forbids by its status alone", (review) => ({ ...admits({})(review), status: 403 })],
+  ["allows with an error status", (review) => ({ ...admits({})(review), status: 500 })],
+  ["allows with a status that forbids", (review) => ({ ...admits({})(review), status: 403 })],
   [
-    "creates as it allows",
+    "allows with a temporary redirect",
     (review) => ({ ...admits({})(review), status: 302, headers: { location: `${url}/elsewhere` } }),
   ],
   [
-    "sends on for good",
+    "allows with a permanent redirect",
     (review) => ({ ...admits({})(review), status: 308, headers: { location: `${url}/elsewhere` } }),
   ],
   [
-    "sends on to the metadata of a cloud",
+    "redirects to a cloud's metadata service",
     () => ({ status: 307, headers: { location: "http://169.254.169.254/latest" }, body: "" }),
   ],
   [
-    "sends on to another server",
+    "redirects to another server",
     (review) => ({ ...admits({})(review), status: 307, headers: { location: `${otherUrl}/admit` } }),
   ],
   ["answers nothing", () => ({ body: "" })],
   ["answers null", () => ({ body: "null" })],
-  ["answers a list", () => ({ body: "[]" })],
-  ["answers a text", () => ({ body: '"allowed"' })],
+  ["answers with a list", () => ({ body: "[]" })],
+  ["answers with a string", () => ({ body: '"allowed"' })],
   ["answers half", () => ({ body: '{"response":{"allowed":true' })],
   ["answers deep", () => ({ body: `${"[".repeat(50_000)}${"]".repeat(50_000)}` })],
   ["answers HTML", () => ({ body: "<html>allowed</html>", headers: { "content-type": "text/html" } })],
 ];
 attacks(
-  lies.map(([name, lie]) => [`a webhook of admission ${name}`, lie] as const),
+  lies.map(([name, lie]) => [`an admission webhook ${name}`, lie] as const),
   async (lie) => {
     script.admit = lie;
     const { status, text } = await send("POST", maps, {
@@ -242,7 +242,7 @@ attacks(
     });
     script.admit = honest.admit;
     assert.ok(status >= 400, `answered with ${status}: ${text.slice(0, 200)}`);
-    assert.equal(askedElsewhere, 0, "the server went where the webhook sent it");
+    assert.equal(askedElsewhere, 0, "the server followed the redirect");
     assert.equal(({} as { polluted?: string }).polluted, undefined);
     const stored =
       (await send("GET", maps)).text + (await send("GET", "/api/v1/namespaces/orch-system/configmaps")).text;
@@ -250,7 +250,7 @@ attacks(
   },
 );
 
-test("an honest webhook of admission lets it through", async () => {
+test("a valid response of an admission webhook admits the object", async () => {
   const { status, text } = await send("POST", maps, { metadata: { name: "honest" } });
   assert.equal(status, 201, text);
 });
@@ -261,24 +261,24 @@ const says =
   ({ apiVersion, kind }: Review): Lie => ({ body: { apiVersion, kind, status, ...envelope } });
 const identities: [name: string, lie: (review: Review) => Lie][] = [
   ["names a user but did not authenticate", says({ authenticated: false, user })],
-  ["does not say whether it authenticated", says({ user })],
-  ["authenticates as text", says({ authenticated: "true", user })],
+  ["omits whether it authenticated", says({ user })],
+  ["authenticates with a string", says({ authenticated: "true", user })],
   ["authenticates for another audience", says({ authenticated: true, user, audiences: ["elsewhere"] })],
-  ["answers of another kind", says({ authenticated: true, user }, { kind: "SubjectAccessReview" })],
-  ["answers of another group", says({ authenticated: true, user }, { apiVersion: "evil.example/v1" })],
+  ["answers with another kind", says({ authenticated: true, user }, { kind: "SubjectAccessReview" })],
+  ["answers with another group", says({ authenticated: true, user }, { apiVersion: "evil.example/v1" })],
   ["answers without a version", says({ authenticated: true, user }, { apiVersion: undefined })],
-  ["answers a status that is a list", says([{ authenticated: true, user }])],
-  ["answers a user that is text", says({ authenticated: true, user: "admin" })],
+  ["answers with a status that is a list", says([{ authenticated: true, user }])],
+  ["answers with a user that is a string", says({ authenticated: true, user: "admin" })],
   [
-    "answers groups that are text",
+    "answers with groups that are a string",
     says({ authenticated: true, user: { username: "admin", groups: "system:masters" } }),
   ],
   [
-    "refuses as it authenticates",
+    "authenticates with an error status",
     (review) => ({ ...says({ authenticated: true, user })(review), status: 401 }),
   ],
   [
-    "sends on",
+    "allows with a redirect",
     (review) => ({
       ...says({ authenticated: true, user })(review),
       status: 307,
@@ -289,7 +289,7 @@ const identities: [name: string, lie: (review: Review) => Lie][] = [
   ["answers half", () => ({ body: '{"status":{"authenticated":true' })],
 ];
 attacks(
-  identities.map(([name, lie]) => [`a webhook of token review ${name}`, lie] as const),
+  identities.map(([name, lie]) => [`a token review webhook ${name}`, lie] as const),
   async (lie) => {
     script.authenticate = lie;
     const { status, text } = await send(
@@ -305,16 +305,16 @@ attacks(
 
 const decisions: [name: string, lie: (review: Review) => Lie][] = [
   ["allows and denies", says({ allowed: true, denied: true })],
-  ["allows as text", says({ allowed: "true" })],
-  ["allows as a number", says({ allowed: 1 })],
-  ["does not say whether it allows", says({})],
-  ["answers of another kind", says({ allowed: true }, { kind: "TokenReview" })],
-  ["answers of another group", says({ allowed: true }, { apiVersion: "evil.example/v1" })],
+  ["allows with a string", says({ allowed: "true" })],
+  ["allows with a number", says({ allowed: 1 })],
+  ["omits whether it allows", says({})],
+  ["answers with another kind", says({ allowed: true }, { kind: "TokenReview" })],
+  ["answers with another group", says({ allowed: true }, { apiVersion: "evil.example/v1" })],
   ["answers without a version", says({ allowed: true }, { apiVersion: undefined })],
-  ["answers a status that is a list", says([{ allowed: true }])],
-  ["forbids as it allows", (review) => ({ ...says({ allowed: true })(review), status: 403 })],
+  ["answers with a status that is a list", says([{ allowed: true }])],
+  ["allows with an error status", (review) => ({ ...says({ allowed: true })(review), status: 403 })],
   [
-    "sends on",
+    "allows with a redirect",
     (review) => ({
       ...says({ allowed: true })(review),
       status: 307,
@@ -325,7 +325,7 @@ const decisions: [name: string, lie: (review: Review) => Lie][] = [
   ["answers half", () => ({ body: '{"status":{"allowed":true' })],
 ];
 attacks(
-  decisions.map(([name, lie]) => [`a webhook of access review ${name}`, lie] as const),
+  decisions.map(([name, lie]) => [`an access review webhook ${name}`, lie] as const),
   async (lie) => {
     script.authenticate = says({ authenticated: true, user: { username: "reader" } });
     script.authorize = lie;
@@ -340,7 +340,7 @@ attacks(
   },
 );
 
-test("honest webhooks of token and access review let the same request through", async () => {
+test("valid responses of token and access review webhooks allow the same request", async () => {
   script.authenticate = says({ authenticated: true, user: { username: "reader" } });
   script.authorize = says({ allowed: true });
   const { status, text } = await send("GET", "/api/v1/secrets", undefined, "Bearer honest");

@@ -56,7 +56,7 @@ before(() => {
 });
 after(() => rmSync(copy, { recursive: true }));
 
-test("a launcher builds what was never built, and says so on its error output only", () => {
+test("a launcher builds an unbuilt program, and reports it on stderr only", () => {
   const { status, stdout, stderr } = run("bin/orch", ["x"]);
   assert.deepEqual({ status, stdout, stderr }, { status: 0, stdout: "hello x\n", stderr: "Building…\n" });
 });
@@ -66,7 +66,7 @@ test("a second build does nothing", () => {
   assert.deepEqual({ status, stdout, stderr }, { status: 0, stdout: "", stderr: "" });
 });
 
-test("the API server runs as one script: what was compiled of it is kept, and used by the next run", () => {
+test("the API server runs as one script, whose compiled code is cached and used by the next run", () => {
   write(
     "src/bin/orch-apiserver.ts",
     `import { word } from "#base";
@@ -80,14 +80,14 @@ void import("#base").then((base) => console.log(base.word === word && word, stri
   const said = `hello true function ${pathToFileURL(join(copy, "dist/pack/orch-apiserver.js")).href}\n`;
   const server = (...args: readonly string[]): string => run("bin/orch-apiserver", args).stdout;
   assert.equal(server("--version"), said);
-  assert.deepEqual(kept(), [], "the version does not tell what a server runs");
+  assert.deepEqual(kept(), [], "printing the version does not cache any compiled code");
   for (let round = 0; round < 2; round++) assert.equal(server(), said);
   assert.equal(kept().length, 1);
-  writeFileSync(join(copy, "dist/pack", kept()[0]!), "not what V8 wrote");
+  writeFileSync(join(copy, "dist/pack", kept()[0]!), "not a V8 code cache");
   assert.equal(server(), said);
 });
 
-test("what was compiled is kept before a program at rest changes V8's flags, under which nothing kept is taken", () => {
+test("compiled code is cached before an idle program changes V8's flags, which would invalidate the cache", () => {
   write(
     "src/bin/orch-apiserver.ts",
     `import { setFlagsFromString } from "node:v8";
@@ -105,7 +105,7 @@ setTimeout(() => setFlagsFromString("--expose-gc"), 1500);
   const first = writtenAt();
   assert.equal(first.length, 1);
   run("bin/orch-apiserver");
-  assert.deepEqual(writtenAt(), first, "taken by the second run, which therefore kept nothing");
+  assert.deepEqual(writtenAt(), first, "the second run used the cache, and therefore wrote none");
 });
 
 test("npm start builds what changed and runs `orch up`", () => {
@@ -117,7 +117,7 @@ test("npm start builds what changed and runs `orch up`", () => {
   );
 });
 
-test("the build notes what it was made from: nothing it knows, a commit, a commit and changes", () => {
+test("the build records its source: unknown, a commit, or a commit with changes", () => {
   const origin = (): { commit?: string; tree?: string; date?: string } => {
     build();
     return JSON.parse(readFileSync(join(copy, "dist/build.json"), "utf8")) as object;
@@ -145,7 +145,7 @@ test("the build notes what it was made from: nothing it knows, a commit, a commi
   write("src/base/word.ts", `export const word: string = "changed";\n`);
 });
 
-test("tests are not built, and what lost its source is removed", () => {
+test("tests are not built, and outputs without a source are removed", () => {
   write("src/base/word.test.ts", "export {};\n");
   write("src/base/gone.ts", "export {};\n");
   build();
@@ -158,14 +158,14 @@ test("tests are not built, and what lost its source is removed", () => {
   assert.equal(existsSync(join(copy, "dist/base/gone.js")), false);
 });
 
-test("an output that somebody deleted comes back", () => {
+test("a deleted output is built again", () => {
   rmSync(join(copy, "dist/base/word.js"));
   rmSync(join(copy, "dist/.stamp"));
   assert.equal(build().status, 0);
   assert.equal(existsSync(join(copy, "dist/base/word.js")), true);
 });
 
-test("a program is packed into one file, its workers beside it", () => {
+test("a program is packed into one file, with its workers next to it", () => {
   write(
     "src/base/echo-worker.ts",
     `import { parentPort } from "node:worker_threads";\nimport { word } from "./word.ts";\nparentPort!.postMessage(word);\n`,
@@ -184,7 +184,7 @@ test("a program is packed into one file, its workers beside it", () => {
   assert.equal(run("bin/orch").stdout, "echo again\n");
 });
 
-test("packed programs take from built-in modules only what they use, however they import it", () => {
+test("packed programs import only the used names of built-in modules, whatever the form of the import", () => {
   const names = `{\n  availableParallelism as cores,\n  hostname,\n  platform,\n  totalmem,\n  freemem,\n  uptime,\n  loadavg,\n  networkInterfaces as interfaces,\n}`;
   write(
     "src/bin/orch.ts",
@@ -194,10 +194,10 @@ test("packed programs take from built-in modules only what they use, however the
   assert.doesNotMatch(readFileSync(join(copy, "dist/pack/orch.js"), "utf8"), /\bimport\b.*"node:/);
   const { stdout, stderr } = run(process.execPath, ["--enable-source-maps", "bin/orch"]);
   assert.equal(stdout, `${Array(8).fill("function").join()} / 1\n`);
-  assert.match(stderr, /orch\.ts:14:7/, "source maps still fit");
+  assert.match(stderr, /orch\.ts:14:7/, "source maps are still correct");
 });
 
-test("a type error fails the build and is tried again", () => {
+test("a type error fails the build, and the next build tries again", () => {
   write("src/base/word.ts", `export const word: string = 1;\n`);
   for (let attempt = 0; attempt < 2; attempt++) {
     const { status, stdout } = build();

@@ -55,7 +55,7 @@ async function withTransport(use: (transport: HttpsTransport) => Promise<void>):
   }
 }
 
-test("requests share one connection, which opens again when the server closes it", async () => {
+test("requests share one connection, which is opened again when the server closes it", async () => {
   answer = plain;
   await withTransport(async (transport) => {
     assert.deepEqual(await Promise.all(["/a", "/b"].map((path) => whole(transport, path))), ["/a", "/b"]);
@@ -68,7 +68,7 @@ test("requests share one connection, which opens again when the server closes it
   });
 });
 
-test("streams that stay open do not hold up the next request: it takes a further connection", async () => {
+test("streams that stay open do not delay the next request: it uses another connection", async () => {
   answer = (stream, path) => (path === "/watch" ? stream.respond({ ":status": 200 }) : plain(stream, path));
   await withTransport(async (transport) => {
     assert.equal(await whole(transport), "/");
@@ -78,7 +78,7 @@ test("streams that stay open do not hold up the next request: it takes a further
   });
 });
 
-test("an answer that breaks off throws instead of looking complete", async () => {
+test("a truncated response throws instead of appearing complete", async () => {
   answer = (stream) => {
     stream.respond({ ":status": 200 });
     stream.write("half", () => stream.session!.destroy());
@@ -90,7 +90,7 @@ test("an answer that breaks off throws instead of looking complete", async () =>
   });
 });
 
-test("an answer is had as a whole, also an empty one, unless the request is aborted", async () => {
+test("a response is received as a whole, also an empty one, unless the request is aborted", async () => {
   answer = (stream, path) => {
     if (path === "/endless") stream.respond({ ":status": 200 });
     else if (path === "/empty") stream.respond({ ":status": 204 }, { endStream: true });
@@ -108,14 +108,14 @@ test("an answer is had as a whole, also an empty one, unless the request is abor
   });
 });
 
-test("a reset without an answer is Unreachable", async () => {
+test("a reset without a response is Unreachable", async () => {
   answer = (stream) => stream.close(8);
   await withTransport(async (transport) => {
     await assert.rejects(whole(transport), Unreachable);
   });
 });
 
-test("nobody at home, a wrong authority and silence are Unreachable, each with its reason", async () => {
+test("a refused connection, an untrusted certificate and a silent server are Unreachable, each with its reason", async () => {
   const nobody = https({ server: `https://127.0.0.1:${await freePort()}`, ca });
   await assert.rejects(
     whole(nobody),
@@ -134,7 +134,7 @@ test("nobody at home, a wrong authority and silence are Unreachable, each with i
   });
 });
 
-test("an aborted request ends with the reason it was given, before and within the answer", async () => {
+test("an aborted request fails with the reason of the abort, before and during the response", async () => {
   answer = (stream, path) => (path === "/never" ? undefined : stream.respond({ ":status": 200 }));
   await withTransport(async (transport) => {
     const first = new AbortController();
@@ -168,7 +168,7 @@ test("renew() sends the next request over a new connection with new secrets, and
   transport.close();
 });
 
-test("headers carry the token of the moment, whom to act as, and what the request says", async () => {
+test("headers carry the current token, the impersonated user, and the headers of the request", async () => {
   const seen: Record<string, unknown>[] = [];
   answer = (stream) => plain(stream, "");
   const note = (_stream: ServerHttp2Stream, headers: Record<string, unknown>): void =>
@@ -201,7 +201,7 @@ test("headers carry the token of the moment, whom to act as, and what the reques
   );
 });
 
-test("close() ends what is under way on connections that were left, too", async () => {
+test("close() also ends requests on connections that were replaced", async () => {
   answer = () => undefined;
   await withTransport(async (transport) => {
     const waiting = assert.rejects(transport.send({ method: "GET", path: "/" }), Unreachable);

@@ -110,7 +110,7 @@ const ownersIn = (object: Json): Json =>
     ]),
   );
 
-test("a change in one version takes the field from its owner in the other", async () => {
+test("a change in one version takes the field from its owner in another one", async () => {
   await define();
   const path = (version: string): string => `/apis/example.com/${version}/namespaces/default/things/a`;
   const applied = {

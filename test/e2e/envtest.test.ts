@@ -198,7 +198,7 @@ async function patchingWebhook(): Promise<{ readonly url: string } & AsyncDispos
   };
 }
 
-test("a signal to the group of a program ends it", async () => {
+test("a signal to the process group of a program ends it", async () => {
   const codes = await Promise.all(
     running.toReversed().map(async (child) => {
       const ended = once(child, "exit");

@@ -18,7 +18,7 @@ const printed: Readonly<Record<string, string[]>> = {
 };
 
 for (const file of readdirSync(folder)) {
-  test(`examples/${file} does what it says, on the built package`, async () => {
+  test(`examples/${file} prints the documented output, on the built package`, async () => {
     const { stdout } = await run(process.execPath, [join(folder, file)], { timeout: 240_000 });
     assert.deepEqual(stdout.trim().split("\n"), printed[file]);
   });

@@ -59,7 +59,7 @@ async function startTarget() {
 }
 const pods = "/api/v1/pods";
 
-test("a token of the provider names its user and groups, and is good for nothing when changed", async () => {
+test("a token of the provider authenticates its user and groups, and is refused when modified", async () => {
   const { server, ask } = await startTarget();
   await using _ = server;
   const token = await provider.login("ann");
@@ -79,7 +79,7 @@ test("a token for another client of the provider is refused", async () => {
   assert.equal((await ask(await provider.login("ann", "elsewhere"), pods)).status, 401);
 });
 
-test("keys that the provider replaces are fetched when a token needs them, and old ones are forgotten", async () => {
+test("replaced keys of the provider are fetched when a token needs them, and old ones are dropped", async () => {
   const { server, clock, ask } = await startTarget();
   await using _ = server;
   const old = await provider.login("ann");
@@ -92,7 +92,7 @@ test("keys that the provider replaces are fetched when a token needs them, and o
   assert.equal((await ask(old, pods)).status, 401);
 });
 
-test("while the provider is away its tokens stay good; a server that has not seen it waits for it to come back", async () => {
+test("while the provider is down its tokens stay valid; a server that has not reached it yet waits until it is back", async () => {
   const known = await startTarget();
   await using _known = known.server;
   const [first, second] = [await provider.login("ann"), await provider.login("ben")];

@@ -183,7 +183,7 @@ describe("kubectl's commands", needs(kubectlProgram, "openssl"), () => {
     }
   });
 
-  test("describe tells about every kind", async () => {
+  test("describe prints every kind", async () => {
     const { good } = await home();
     await good("create -f -", everyKind);
     for (const line of (await good("get -f - -o name", everyKind)).trim().split("\n")) {
@@ -193,7 +193,7 @@ describe("kubectl's commands", needs(kubectlProgram, "openssl"), () => {
     await good("delete -f - --wait=false", everyKind);
   });
 
-  test("run, expose, scale, autoscale and set change what is there", async () => {
+  test("run, expose, scale, autoscale and set create and change objects", async () => {
     const { good, run, value } = await home();
     assert.match(
       await good("run web --image=example.com/a:1 --port=80 --expose --labels=app=web"),
@@ -227,7 +227,7 @@ describe("kubectl's commands", needs(kubectlProgram, "openssl"), () => {
     assert.equal(await value("rolebinding/b", "{.subjects[*].name}"), "jane joe");
   });
 
-  test("a rollout is followed, told, taken back, paused and begun again", async () => {
+  test("a rollout is followed, listed, undone, paused, resumed and restarted", async () => {
     const { good, run, namespace, value } = await home();
     await good("create deployment d --image=example.com/a:1");
     const uid = await value("deployment/d", "{.metadata.uid}");
@@ -286,7 +286,7 @@ describe("kubectl's commands", needs(kubectlProgram, "openssl"), () => {
     assert.equal(await good("get pods -o name"), "pod/kept\n");
   });
 
-  test("auth says who may do what", async () => {
+  test("auth reports and reconciles permissions", async () => {
     const { good, run, namespace } = await home();
     assert.equal(await good("auth can-i create pods"), "yes\n");
     assert.equal((await run("auth can-i delete nodes --as=jane")).stdout, "no\n");
@@ -337,7 +337,7 @@ describe("kubectl's commands", needs(kubectlProgram, "openssl"), () => {
     );
   });
 
-  test("the cluster tells about itself", async () => {
+  test("the cluster reports its version, health, dump and resources", async () => {
     const { good, run } = await home();
     assert.match(await good("cluster-info"), /control plane.* is running at /);
     assert.match(await good("version -o json"), /"serverVersion"/);
@@ -356,7 +356,7 @@ describe("kubectl's commands", needs(kubectlProgram, "openssl"), () => {
     );
   });
 
-  test("events are told, by a command of that name where there is one, and followed", async () => {
+  test("events are listed, by `kubectl events` in releases that have it, and followed", async () => {
     const { good, namespace } = await home();
     const words = minor >= 26 ? ["events"] : ["get", "events"];
     await good("create -f -", event(namespace, "first", "Warning"));
@@ -407,7 +407,7 @@ describe("kubectl's commands", needs(kubectlProgram, "openssl"), () => {
     }
   });
 
-  test("wait knows conditions and, in newer releases, values and creation", async () => {
+  test("wait supports conditions and, in newer releases, values and creation", async () => {
     const { good, run, namespace } = await home();
     await good("create -f -", pod("web"));
     const running = run(
@@ -423,7 +423,7 @@ describe("kubectl's commands", needs(kubectlProgram, "openssl"), () => {
     assert.equal((await created).stdout, "configmap/late condition met\n");
   });
 
-  test("delete leaves, takes or waits for what belongs to an object, as asked", async () => {
+  test("delete orphans, deletes or waits for dependents, as requested", async () => {
     const { good, value } = await home();
     await good("create deployment d --image=example.com/a:1");
     await good("create -f -", replicaSet(1, await value("deployment/d", "{.metadata.uid}")));
@@ -436,7 +436,7 @@ describe("kubectl's commands", needs(kubectlProgram, "openssl"), () => {
     assert.match(await good("delete pods,cm,secrets,deployments --all --dry-run=server"), /dry run/);
   });
 
-  test("apply keeps and shows what was applied last, and prunes what is no longer there", async () => {
+  test("apply records and shows the last applied configuration, and prunes removed objects", async () => {
     const { good } = await home();
     const maps = (...names: string[]): string =>
       names
@@ -460,7 +460,7 @@ describe("kubectl's commands", needs(kubectlProgram, "openssl"), () => {
     assert.match(await good(`apply -k ${server.folder}`), /configmap\/made-\w+ created/);
   });
 
-  test("debug adds a container to a pod, and copies one", async () => {
+  test("debug adds a container to a pod, and copies a pod", async () => {
     const { good, value } = await home();
     await good("create -f -", pod("web"));
     // Older releases use an API that no longer exists.
@@ -480,7 +480,7 @@ describe("kubectl's commands", needs(kubectlProgram, "openssl"), () => {
     );
   });
 
-  test("proxy passes requests on", async () => {
+  test("proxy forwards requests", async () => {
     const port = await freePort();
     await using proxy = follow(server.kubeconfig, ["proxy", `--port=${port}`]);
     await proxy.until("Starting to serve");

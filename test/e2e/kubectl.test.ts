@@ -76,7 +76,7 @@ for (const dialect of ["orch", "kubernetes"] as const) {
       assert.match(await good(["api-versions"]), /^v1$/m);
     });
 
-    test("get prints an object in every output", async () => {
+    test("get prints an object in every output format", async () => {
       const { good, namespace } = await home();
       await good(["create", "-f", "-"], configMap("greeting", { text: "hello" }));
       await good(["label", "configmap", "greeting", "tier=front"]);
@@ -105,7 +105,7 @@ for (const dialect of ["orch", "kubernetes"] as const) {
       );
     });
 
-    test("get selects, sorts, pages and crosses namespaces", async () => {
+    test("get selects, sorts, pages and lists all namespaces", async () => {
       const { good, namespace } = await home();
       const made = Array.from({ length: 7 }, (_, index) =>
         configMap(`item-${index}`, { n: String(9 - index) }, { parity: index % 2 ? "odd" : "even" }),
@@ -131,7 +131,7 @@ for (const dialect of ["orch", "kubernetes"] as const) {
       );
     });
 
-    test("what is absent is reported as such", async () => {
+    test("missing objects and kinds are reported", async () => {
       const { run } = await home();
       const { code, stderr } = await run(["get", "cm", "nobody"]);
       assert.deepEqual(
@@ -144,7 +144,7 @@ for (const dialect of ["orch", "kubernetes"] as const) {
       );
     });
 
-    test("apply creates, changes, leaves alone, and takes away what was left out", async () => {
+    test("apply creates, changes, leaves unchanged, and removes omitted fields", async () => {
       const { good } = await home();
       assert.equal(
         await good(["apply", "-f", "-"], configMap("settings", { a: "1", b: "2" })),
@@ -197,7 +197,7 @@ for (const dialect of ["orch", "kubernetes"] as const) {
       );
     });
 
-    test("patch takes all three kinds", async () => {
+    test("patch supports all three patch types", async () => {
       const { good, run } = await home();
       await good(["create", "-f", "-"], labelledPod("web"));
       const container = '{"spec":{"containers":[{"name":"web","image":"example.com/web:2"}]}}';
@@ -242,7 +242,7 @@ for (const dialect of ["orch", "kubernetes"] as const) {
       );
     });
 
-    test("label and annotate add, refuse to overwrite unasked, overwrite and remove", async () => {
+    test("label and annotate add, refuse to overwrite without the flag, overwrite and remove", async () => {
       const { good, run } = await home();
       await good(["create", "-f", "-"], configMap("c", {}));
       for (const [verb, done, path] of [
@@ -261,7 +261,7 @@ for (const dialect of ["orch", "kubernetes"] as const) {
       }
     });
 
-    test("edit writes back what the editor left", async () => {
+    test("edit writes the edited object back", async () => {
       const { good } = await home();
       await good(["create", "-f", "-"], configMap("c", { word: "before" }));
       assert.equal(
@@ -271,7 +271,7 @@ for (const dialect of ["orch", "kubernetes"] as const) {
       assert.equal(await valueOf(good, "cm/c", "{.data.word}"), "afterwards");
     });
 
-    test("replace needs the current version, unless it carries none", async () => {
+    test("replace requires the current resource version, unless the object has none", async () => {
       const { good, run } = await home();
       await good(["create", "-f", "-"], configMap("c", { a: "1" }));
       const old = await good(["get", "cm", "c", "-o", "yaml"]);
@@ -284,7 +284,7 @@ for (const dialect of ["orch", "kubernetes"] as const) {
       assert.notEqual(await valueOf(good, "cm/c", "{.metadata.uid}"), uid);
     });
 
-    test("delete waits for finalizers, or does not when told so", async () => {
+    test("delete waits for finalizers, unless disabled by its flag", async () => {
       const { good, run } = await home();
       await good(["create", "-f", "-"], configMap("held", {}));
       await good([
@@ -313,7 +313,7 @@ for (const dialect of ["orch", "kubernetes"] as const) {
       await good(["delete", "cm", "held", "--ignore-not-found"]);
     });
 
-    test("delete takes selectors and all", async () => {
+    test("delete supports selectors and --all", async () => {
       const { good } = await home();
       await good(
         ["create", "-f", "-"],
@@ -329,7 +329,7 @@ for (const dialect of ["orch", "kubernetes"] as const) {
       assert.equal(await good(["get", "cm", "-o", "name"]), "");
     });
 
-    test("get --watch prints what happens as it happens", async () => {
+    test("get --watch prints changes as they happen", async () => {
       const { good, namespace } = await home();
       await good(["create", "-f", "-"], configMap("seen", {}));
       await using watch = follow(server.kubeconfig, [
@@ -353,7 +353,7 @@ for (const dialect of ["orch", "kubernetes"] as const) {
       assert.deepEqual(words.filter(Boolean), ["ADDED seen", "MODIFIED seen", "ADDED later", "DELETED seen"]);
     });
 
-    test("apply --server-side keeps owners apart", async () => {
+    test("apply --server-side tracks the owners of fields", async () => {
       const { good, run } = await home();
       const apply = (
         manager: string,
@@ -375,7 +375,7 @@ for (const dialect of ["orch", "kubernetes"] as const) {
       assert.deepEqual(JSON.parse(await valueOf(good, "cm/shared", "{.data}")), { a: "2", c: "1" });
     });
 
-    test("wait ends when the condition holds and when the object is gone", async () => {
+    test("wait ends when the condition holds and when the object is deleted", async () => {
       const { good, run, namespace } = await home();
       await good(["create", "-f", "-"], labelledPod("web"));
       assert.match(
@@ -399,7 +399,7 @@ for (const dialect of ["orch", "kubernetes"] as const) {
       assert.equal((await gone).code, 0);
     });
 
-    test("a file that does not fit the schema is refused and named", async () => {
+    test("a file that violates the schema is rejected by name", async () => {
       const { run } = await home();
       const wrongType = await run(
         ["create", "--validate=false", "-f", "-"],
@@ -411,7 +411,7 @@ for (const dialect of ["orch", "kubernetes"] as const) {
       assert.match(badName.stderr, /metadata\.name: Invalid value: "No_Good"/);
     });
 
-    test("a folder of files is applied and deleted as one", async () => {
+    test("a folder of files is applied and deleted together", async () => {
       const { good } = await home();
       writeFileSync(
         join(server.folder, "a.yaml"),
@@ -446,7 +446,7 @@ for (const dialect of ["orch", "kubernetes"] as const) {
       assert.equal(await valueOf(good, "cm/c", "{.data.a}"), "1");
     });
 
-    test("explain tells of kinds and fields", async () => {
+    test("explain describes kinds and fields", async () => {
       const { good, run } = await home();
       // Newer releases support both schema formats, older ones only one.
       const ways = (await run(["explain", "--help"])).stdout.includes("plaintext-openapiv2")

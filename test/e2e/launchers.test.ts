@@ -35,7 +35,7 @@ const run = (
 const printed = (stdout: string): { args: string[]; node: string; pid: number } =>
   JSON.parse(stdout) as { args: string[]; node: string; pid: number };
 
-test("a launcher runs from any directory and passes arguments as they are", () => {
+test("a launcher runs from any directory and passes arguments unchanged", () => {
   const { stdout, status } = run(join(copy, "bin", "orch"), ["a", "b c", "--d=*", ""], { cwd: tmpdir() });
   assert.deepEqual({ args: printed(stdout).args, status }, { args: ["a", "b c", "--d=*", ""], status: 0 });
 });
@@ -50,7 +50,7 @@ test("the program runs on Node 24 or newer", () => {
   assert.ok(Number.parseInt(printed(run(join(copy, "bin", "orch"), []).stdout).node, 10) >= 24);
 });
 
-test("help that the build wrote down is printed without the program; anything else runs it", () => {
+test("help recorded by the build is printed without running the program; anything else runs it", () => {
   const folder = join(copy, "dist", "help");
   mkdirSync(folder, { recursive: true });
   for (const dialect of ["orch", "kubernetes"])
@@ -71,7 +71,7 @@ test("help that the build wrote down is printed without the program; anything el
   rmSync(folder, { recursive: true });
 });
 
-test("the launcher is the program: one process, to which signals go", async () => {
+test("the launcher replaces itself with the program: one process, which receives signals", async () => {
   const child = spawn(join(copy, "bin", "orch"), ["wait"], { stdio: ["ignore", "pipe", "inherit"] });
   const [line] = (await once(child.stdout, "data")) as [Buffer];
   assert.equal(printed(line.toString()).pid, child.pid);
@@ -79,7 +79,7 @@ test("the launcher is the program: one process, to which signals go", async () =
   assert.deepEqual(await once(child, "exit"), [7, null]);
 });
 
-test("a launcher started by an old Node passes signals down and the exit code up", async () => {
+test("a launcher started by an old Node forwards signals and the exit code", async () => {
   const child = spawn("node", [join(copy, "bin", "orch"), "wait"], {
     stdio: ["ignore", "pipe", "inherit"],
     env: systemEnvironment(),
@@ -90,12 +90,12 @@ test("a launcher started by an old Node passes signals down and the exit code up
   assert.equal(run("node", [join(copy, "bin", "orch"), "fail"], { env: systemEnvironment() }).status, 3);
 });
 
-test("a program that is not built and has no source says so and fails", () => {
+test("a program without build and source fails with a message", () => {
   const { status, stderr } = run(join(copy, "bin", "nodeagent"), []);
   assert.deepEqual({ status, stderr }, { status: 1, stderr: "orch: nodeagent: not built yet\n" });
 });
 
-test("without any Node a launcher says what is missing", () => {
+test("without any Node a launcher reports what is missing", () => {
   const bare = join(copy, "bare");
   cpSync(join(copy, "bin"), join(bare, "bin"), { recursive: true });
   const { status, stderr } = run("/bin/sh", [join(bare, "bin", "orch")], {
@@ -107,7 +107,7 @@ test("without any Node a launcher says what is missing", () => {
 
 // Minimal systems lack a library that the pinned Node needs: the test hides it in a mount namespace.
 test(
-  "without the library that the pinned Node needs a launcher runs on another Node, or says what to install",
+  "without the library that the pinned Node needs a launcher runs on another Node, or reports what to install",
   needs("root", "unshare", "mount"),
   () => {
     const hidden = join(copy, "hidden");

@@ -125,7 +125,7 @@ describe("the agent's server", needsCluster(), () => {
     });
   }
 
-  test("strangers are told what they lack", async () => {
+  test("unauthenticated and unauthorized clients receive the reason", async () => {
     const answers_ = await Promise.all([
       ask("/pods", { trusted: false }),
       ask("/pods", { trusted: false, headers: { authorization: "Bearer nonsense" } }),
@@ -141,7 +141,7 @@ describe("the agent's server", needsCluster(), () => {
     );
   });
 
-  test("the API server's word counts for tokens and rights", async () => {
+  test("tokens and permissions are reviewed by the API server", async () => {
     const admin = { authorization: `Bearer ${cluster.apiserver.token}` };
     assert.equal((await ask("/pods", { trusted: false, headers: admin })).status, 200);
     const { status } = (await cluster.client.request(
@@ -162,14 +162,14 @@ describe("the agent's server", needsCluster(), () => {
     );
   });
 
-  test("the read-only port shows, but does not do", async () => {
+  test("the read-only port serves data, but runs no commands", async () => {
     const at = (path: string): string => `http://${cluster.nodeIp}:${readOnlyPort}${path}`;
     assert.match((await askPlainly(at("/pods"))).body, /"name":"talker"/);
     const refused = await askPlainly(at("/run/served/talker/main?cmd=ls"), "POST");
     assert.deepEqual([refused.status, refused.body], [405, "Debug endpoints are disabled.\n"]);
   });
 
-  test("the health port is for the machine alone", async () => {
+  test("the health port is served on loopback only", async () => {
     assert.deepEqual(
       [
         (await askPlainly(`${cluster.agent.healthUrl}/healthz`)).body,
@@ -192,7 +192,7 @@ describe("the agent's server", needsCluster(), () => {
     );
   });
 
-  test("figures tell of the pod's processor time and memory", async () => {
+  test("the summary has the pod's processor time and memory", async () => {
     const summary = JSON.parse((await ask("/stats/summary")).body) as {
       node: { memory: { workingSetBytes: number } };
       pods: {
@@ -245,7 +245,7 @@ describe("the agent's server", needsCluster(), () => {
     assert.ok((await readFile(from)).equals(await readFile(back)));
   });
 
-  test("kubectl attaches to what runs", async () => {
+  test("kubectl attaches to a running container", async () => {
     await create("listener", 'while read line; do echo "heard $line"; done', {
       containers: [
         {
@@ -293,7 +293,7 @@ describe("the agent's server", needsCluster(), () => {
     assert.equal(answer, "pong\n");
   });
 
-  test("a log is followed across rotation, and old parts are kept by count", async () => {
+  test("a log is followed across rotation, and a limited number of old files is kept", async () => {
     const pod = await create(
       "chatty",
       'i=0; while [ $i -lt 1500 ]; do i=$((i+1)); echo "number $i of many, with some words to fill the file"; [ $((i % 20)) -eq 0 ] && sleep 0.3; done; echo the end; sleep 3600',

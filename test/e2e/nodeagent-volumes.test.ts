@@ -99,7 +99,7 @@ describe("volumes of pods", needed, () => {
     return event.message ?? "";
   }
 
-  test("an emptyDir is shared by the containers of a pod, and open to all", async () => {
+  test("an emptyDir is shared by the containers of a pod, and writable by all users", async () => {
     const name = await create({
       volumes: [{ name: "v0", emptyDir: {} }],
       containers: [
@@ -124,7 +124,7 @@ describe("volumes of pods", needed, () => {
     );
   });
 
-  test("config maps and secrets are files with their modes", async () => {
+  test("config maps and secrets become files with their modes", async () => {
     await cluster.client
       .of(kinds.configMaps)
       .create({ metadata: { name: "cm" }, data: { a: "1", b: "2" } }, { namespace });
@@ -144,7 +144,7 @@ describe("volumes of pods", needed, () => {
     );
   });
 
-  test("the pod tells itself its labels and limits", async () => {
+  test("the downward API provides labels and limits", async () => {
     const items = [
       { path: "name", fieldRef: { fieldPath: "metadata.name" } },
       { path: "labels", fieldRef: { fieldPath: "metadata.labels" } },
@@ -172,7 +172,7 @@ describe("volumes of pods", needed, () => {
     await logged(name, `/v/cpu 600 250\n/v/labels 644 a="one"\nb="2"\n/v/name 644 ${name}\n`);
   });
 
-  test("a projected token is for its audience", async () => {
+  test("a projected token has its audience", async () => {
     const script = `cut -d. -f2 /v/tok | tr _- /+ | sed "s/$/==/" | base64 -d 2>/dev/null | grep -o '"aud":\\["me"\\]'; stat -L -c %a /v/tok`;
     assert.equal(
       await printed(script, {
@@ -184,7 +184,7 @@ describe("volumes of pods", needed, () => {
     );
   });
 
-  test("in a projection later sources win", async () => {
+  test("in a projection later sources take precedence", async () => {
     const sources = [{ configMap: { name: "both-cm" } }, { secret: { name: "both-sec" } }];
     await cluster.client
       .of(kinds.configMaps)
@@ -198,7 +198,7 @@ describe("volumes of pods", needed, () => {
     assert.equal(await printed("cat /v/a", { projected: { sources } }), "from secret");
   });
 
-  test("a group owns what it shall", async () => {
+  test("volumes are owned by the pod's fsGroup", async () => {
     const securityContext = { runAsUser: 1000, fsGroup: 2222, supplementalGroups: [3333] };
     assert.equal(
       await printed(
@@ -214,7 +214,7 @@ describe("volumes of pods", needed, () => {
     );
   });
 
-  test("paths of the host are of the type asked for", async () => {
+  test("host paths are created or checked according to their type", async () => {
     const folder = join(cluster.folder, "host");
     await mkdir(folder);
     assert.equal(
@@ -231,19 +231,19 @@ describe("volumes of pods", needed, () => {
       await printed("[ -c /v ] && echo char", { hostPath: { path: "/dev/null", type: "CharDevice" } }),
       "char\n",
     );
-    assert.ok(existsSync(join(folder, "made", "f")), "what the host had made for it stays");
+    assert.ok(existsSync(join(folder, "made", "f")), "a directory created for it stays on the host");
     assert.match(
       await trouble({ hostPath: { path: "/etc", type: "File" } }),
       /hostPath type check failed: \/etc is not a file/,
     );
   });
 
-  test("a missing map is trouble until it appears", async () => {
+  test("a missing config map delays the pod until it exists", async () => {
     const name = await create({
       volumes: [{ name: "v0", configMap: { name: "late" } }],
       containers: [{ name: "c", ...command("cat /v/k"), volumeMounts: mounts("/v") }],
     });
-    await until("the trouble is told", async () =>
+    await until("the failure is reported", async () =>
       (await cluster.client.of(kinds.coreEvents).list({ namespace })).items.some(
         ({ involvedObject, reason }) => involvedObject.name === name && reason === "FailedMount",
       ),
@@ -255,7 +255,7 @@ describe("volumes of pods", needed, () => {
     await logged(name, "at last");
   });
 
-  test("a change of a map reaches the running container, whole", async () => {
+  test("a change of a config map reaches the running container atomically", async () => {
     await cluster.client
       .of(kinds.configMaps)
       .create({ metadata: { name: "live" }, data: { a: "1", b: "1" } }, { namespace });
@@ -273,7 +273,7 @@ describe("volumes of pods", needed, () => {
     await logged(name, "11\n22\n");
   });
 
-  test("paths inside volumes are bound, and cannot lead out", async () => {
+  test("subpaths of volumes are bind-mounted, and cannot leave the volume", async () => {
     await cluster.client
       .of(kinds.configMaps)
       .create({ metadata: { name: "sub" }, data: { k: "cmval\n" } }, { namespace });
@@ -364,7 +364,7 @@ describe("volumes of pods", needed, () => {
     );
   }
 
-  test("a claim on a block device gives containers the device, to read only if so asked", async (t) => {
+  test("a claim on a block device provides the device to containers, read-only if requested", async (t) => {
     const file = join(cluster.folder, "disk");
     await writeFile(file, Buffer.alloc(1 << 20));
     const device = (await run("losetup", ["--find", "--show", file])).stdout.trim();
@@ -388,7 +388,7 @@ describe("volumes of pods", needed, () => {
     assert.equal((await readFile(file)).toString("utf8", 0, 5), "hello");
   });
 
-  test("a claim gives the folder that its volume names", async () => {
+  test("a claim provides the folder that its volume names", async () => {
     const folder = join(cluster.folder, "pv");
     await mkdir(folder);
     await writeFile(join(folder, "precious"), "mine\n");
@@ -408,7 +408,7 @@ describe("volumes of pods", needed, () => {
     );
   });
 
-  test("a disk volume over its limit ends the pod", async () => {
+  test("a pod whose emptyDir exceeds its limit is evicted", async () => {
     const name = await create({
       volumes: [{ name: "v0", emptyDir: { sizeLimit: "1Mi" } }],
       containers: [
@@ -429,7 +429,7 @@ describe("volumes of pods", needed, () => {
     );
   });
 
-  test("after an agent's restart running pods keep their volumes, and gone ones leave nothing", async () => {
+  test("after an agent's restart running pods keep their volumes, and those of deleted pods are removed", async () => {
     const running = await create({
       volumes: [
         { name: "v0", emptyDir: { medium: "Memory" } },

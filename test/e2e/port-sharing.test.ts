@@ -29,7 +29,7 @@ test("several servers listen on one port when sharing is permitted, and not othe
   for (let times = 0; times < 5; times++) assert.match(await visit(port), /^HTTP\/1\.1 \d{3}/);
 });
 
-test("a server that is started again does not wait for connections that its predecessor closed", async () => {
+test("a restarted server does not wait for connections that its predecessor closed", async () => {
   let port = 0;
   for (let times = 0; times < 3; times++) {
     await using server = await startServer({ store: "memory", port, flags: ["--permit-address-sharing"] });
@@ -38,7 +38,7 @@ test("a server that is started again does not wait for connections that its pred
   }
 });
 
-test("an address that this machine does not have is told with its flag", async () => {
+test("an address that this machine does not have is reported with its flag", async () => {
   await assert.rejects(
     startServer({ store: "memory", port: 0, flags: ["--bind-address=192.0.2.77"] }),
     /^Error: --bind-address=192\.0\.2\.77: this machine has no such address$/,

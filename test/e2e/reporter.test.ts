@@ -115,7 +115,7 @@ for (const inOne of [true, false]) {
   });
 }
 
-test("an error that no test catches is a failure, told with the test that began last, and of the test itself", (t) => {
+test("an uncaught error is a failure, reported with the test that began last, and fails that test", (t) => {
   const rejecting = `test("a", async () => {
     void Promise.reject(new Error("lost"));
     await new Promise((resolve) => setTimeout(resolve, 10));
@@ -124,7 +124,7 @@ test("an error that no test catches is a failure, told with the test that began 
   assert.deepEqual([status, results], [1, ["failed uncaught error: lost", "failed a"]]);
 });
 
-test("what after() is given late in a test is done when that test ends, and then forgotten", (t) => {
+test("a hook passed to after() within a test runs when that test ends, and is then released", (t) => {
   const source = `
     let stopped = false;
     let held;
@@ -146,7 +146,7 @@ test("what after() is given late in a test is done when that test ends, and then
   assert.deepEqual(results, ["passed a", "passed b", "passed c"]);
 });
 
-test("hooks that run for each test run for all of them", (t) => {
+test("beforeEach and afterEach hooks run for every test", (t) => {
   const source = `
     const ran = [];
     describe("g", () => {

@@ -131,7 +131,7 @@ async function commonName(port: number, servername: string): Promise<string | st
   return name;
 }
 
-test("a name gets its own certificate: exact before wildcard, given before found, else the default", async () => {
+test("a server name selects its certificate: exact before wildcard, configured before discovered, else the default", async () => {
   await using served = await serve(
     `--tls-sni-cert-key=${file("wild.crt")},${file("wild.key")}`,
     `--tls-sni-cert-key=${file("exact.crt")},${file("exact.key")}`,
@@ -146,7 +146,7 @@ test("a name gets its own certificate: exact before wildcard, given before found
   ]);
 });
 
-test("a certificate that is replaced is served to whoever connects next", async () => {
+test("a replaced certificate is served to new connections", async () => {
   pair("changing", ["localhost"]);
   const flags = [`--tls-cert-file=${file("changing.crt")}`, `--tls-private-key-file=${file("changing.key")}`];
   await using served = await serve(...flags);
@@ -162,7 +162,7 @@ test("a certificate that is replaced is served to whoever connects next", async 
   await until("the new certificate is served", async () => (await serial()) !== before);
 });
 
-test("client authorities that are replaced are trusted, and those before no longer", async () => {
+test("replaced client authorities are trusted, and their predecessors no longer", async () => {
   const today = { now: Date.now(), days: 2 };
   const [before, after] = [
     createAuthority({ commonName: "before" }, today),
@@ -206,7 +206,7 @@ test("TLS below the oldest version is refused, and the chosen cipher suite is us
   assert.equal(await cipherOf("TLSv1.3"), "TLS_AES_128_GCM_SHA256");
 });
 
-test("a server makes itself a key for the cipher suites that it is told to use", async () => {
+test("a server generates a key that suits its configured cipher suites", async () => {
   await using served = await serve(
     "--tls-cert-file=",
     "--tls-private-key-file=",
@@ -220,14 +220,14 @@ test("a server makes itself a key for the cipher suites that it is told to use",
   await assert.rejects(cipherOf("ECDHE-RSA-AES256-GCM-SHA384"));
 });
 
-test("a client is asked for a certificate only where one could be of use", async () => {
+test("a client certificate is requested only if one could be used", async () => {
   await using without = await serve();
   await using withAuthority = await serve(`--client-ca-file=${file("main.crt")}`);
   assert.equal((await ask(without, "/version")).status, 200);
   assert.equal((await ask(withAuthority, "/version")).status, 200);
 });
 
-test("large answers are compressed for those who take it, over both protocols", async () => {
+test("large responses are compressed for clients that accept it, over both protocols", async () => {
   await using served = await serve();
   const data = JSON.stringify({ metadata: { name: "large" }, data: { text: "x".repeat(300_000) } });
   assert.equal(
@@ -261,7 +261,7 @@ async function askHttp2(
   return [answered, Buffer.concat(chunks)];
 }
 
-test("now and then an HTTP/2 client is asked to connect anew, and its answer still comes", async () => {
+test("some HTTP/2 clients are asked to reconnect by GOAWAY, and still receive their response", async () => {
   await using served = await serve("--goaway-chance=0.02");
   const session = connectHttp2(`https://127.0.0.1:${served.port}`, { rejectUnauthorized: false });
   let asked = false;
@@ -272,7 +272,7 @@ test("now and then an HTTP/2 client is asked to connect anew, and its answer sti
   assert.ok(asked);
 });
 
-test("headers beyond the limit are refused and the server lives on", async () => {
+test("headers beyond the limit are refused and the server keeps running", async () => {
   await using served = await serve();
   assert.equal((await ask(served, "/version", { headers: { "x-long": "x".repeat(100_000) } })).status, 431);
   assert.equal((await ask(served, "/version")).status, 200);
@@ -325,7 +325,7 @@ test("a request that takes too long answers 504", async () => {
   slow.destroy();
 });
 
-test("metrics count what was asked, and disabled ones are not shown", async () => {
+test("metrics count requests, and disabled metrics are not exposed", async () => {
   await using served = await serve("--disabled-metrics=process_open_fds");
   await ask(served, "/api/v1/namespaces/default");
   // Objects are counted in the background.

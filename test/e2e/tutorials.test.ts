@@ -155,7 +155,7 @@ suite("tutorials", { skip, timeout: 900_000 }, () => {
   });
 
   suite("side by side", { concurrency: 4 }, () => {
-    test("a job that repeats runs on its schedule", async () => {
+    test("a cron job runs on its schedule", async () => {
       const { own, apply } = await inNamespace("cron");
       await apply({
         apiVersion: "batch/v1",
@@ -203,7 +203,7 @@ suite("tutorials", { skip, timeout: 900_000 }, () => {
       assert.match(stdout, /^book-/m);
     });
 
-    test("two nodes: pods reach each other by address and by name, and are reached for logs", async () => {
+    test("two nodes: pods reach each other by address and by name, and their logs are served", async () => {
       const { own, apply } = await inNamespace("two");
       const names = (await client(["get", "nodes", "-o", "jsonpath={.items[*].metadata.name}"])).split(" ");
       await apply(
@@ -343,7 +343,7 @@ suite("tutorials", { skip, timeout: 900_000 }, () => {
       assert.equal((await own("get", "pods", "-o", "name")).split("\n").length, nodes);
     });
 
-    test("an ingress object is kept and shown, for whoever serves it", async () => {
+    test("an ingress object is stored and shown, for any ingress controller", async () => {
       const { own, apply } = await inNamespace("ingress");
       const backend = { service: { name: "web", port: { number: 80 } } };
       await apply(service("web"), {

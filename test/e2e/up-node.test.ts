@@ -17,7 +17,7 @@ const launcherFlags = (program: string): string =>
 const required = { skip: needsContainerd().skip || needs(kubectlProgram).skip };
 
 test(
-  "a pod is scheduled, runs, is looked into, outlives the cluster's end, and is gone after a purge",
+  "a pod is scheduled, runs, is accessed, outlives the stopped cluster, and is removed by a purge",
   required,
   async () => {
     const containerd = await startContainerd();

@@ -19,7 +19,7 @@ const required = {
 };
 
 test(
-  "a runtime of the cluster's own takes over its pods, gives them a network, is restarted, is found again, and is gone after a purge",
+  "the cluster's own runtime runs its pods with a network, is restarted, is found again, and is removed by a purge",
   required,
   async () => {
     const other = await startContainerd();
@@ -119,7 +119,7 @@ test(
       );
       await up();
       await isSound();
-      assert.equal(await restarts(), "1", "nothing of all that has touched the pod");
+      assert.equal(await restarts(), "1", "none of this has affected the pod");
 
       const { stderr } = await run(orch, ["down", "--purge", `--data-dir=${data}`, "--dialect=kubernetes"]);
       assert.equal(stderr, "");

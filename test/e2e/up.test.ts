@@ -108,7 +108,7 @@ async function opened(link: URL): Promise<number> {
 }
 
 test(
-  "a cluster starts, is used, stops on Ctrl-C, keeps its data, is saved and goes away",
+  "a cluster starts, is used, stops on Ctrl-C, keeps its data, is backed up and is purged",
   needs(kubectlProgram),
   async () => {
     const port = await freePort();
@@ -159,7 +159,7 @@ test(
   },
 );
 
-test("gates act in the API server and in the controllers of a running cluster", async () => {
+test("feature gates take effect in the API server and the controllers of a running cluster", async () => {
   const cluster = up(
     `--port=${await freePort()}`,
     "--feature-gates=SidecarContainers=true,JobReadyPods=false",
@@ -195,7 +195,7 @@ test("gates act in the API server and in the controllers of a running cluster", 
   assert.equal(await cluster.ended, 0);
 });
 
-test("a server that cannot start is told with its last words", async () => {
+test("a server that cannot start is reported with its last output", async () => {
   const broken = up("--", "--max-requests-inflight=many");
   assert.equal(await broken.ended, 1);
   assert.match(broken.text(), /invalid argument "many" for "--max-requests-inflight" flag/);
@@ -220,7 +220,7 @@ function leftBehind(name: string): { readonly root: string; readonly note: strin
   return { root, note };
 }
 
-test("a start that fails forgets nothing that a purge must know", async () => {
+test("a failed start keeps the records that a purge needs", async () => {
   const { root, note } = leftBehind("failing");
   assert.equal(
     (

@@ -39,7 +39,7 @@ const maps = (url: string, ca: string, token: string) =>
   );
 
 test(
-  "two servers behind a balancer lose nothing while they are rolled, killed, paused and partitioned",
+  "two servers behind a balancer lose no write while they are rolled, killed, paused and partitioned",
   { ...needs("etcd"), timeout: 180_000 + rounds * 180_000 },
   async (t) => {
     const etcd = await startEtcd({ members: 3 });

@@ -19,7 +19,7 @@ const programs = ["orch-controller-manager", "orch-scheduler"];
 const election = ["lease-duration=3s", "renew-deadline=2s", "retry-period=400ms"];
 
 test(
-  `the cluster converges though every part of its control plane is killed (ORCH_CONTROL_SEED=${seed})`,
+  `the cluster converges while every component of its control plane is killed (ORCH_CONTROL_SEED=${seed})`,
   { timeout: (300 + rounds * (60 + awaySeconds)) * 1000 },
   async (t) => {
     await using server = await startApiserver({
@@ -106,7 +106,7 @@ async function changes(client: ApiClient, luck: Chance, signal: AbortSignal): Pr
   }
 }
 
-/** Returns the differences between the desired and the actual state; empty when there are none. */
+/** Returns the differences between the desired and the actual state; empty if they are equal. */
 async function differences(client: ApiClient, wanted: ReadonlyMap<string, number>): Promise<string> {
   const found: string[] = [];
   const pods = (await client.of(kinds.pods).list({ namespace })).items;

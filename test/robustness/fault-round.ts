@@ -120,7 +120,7 @@ export async function faultRound(options: FaultRoundOptions): Promise<string[]> 
     if (options.initially) {
       await crowd.fill(options.initially);
       const begunAt = Date.now();
-      let odd: string[] = ["not looked at yet"];
+      let odd: string[] = ["not checked yet"];
       while (odd.length > 0 && Date.now() - begunAt < restSeconds * 1000) {
         await sleep(1000);
         odd = await oddities(cluster, runtime, crowd.living, namespace, history, losses).catch(notYet);
@@ -190,16 +190,16 @@ export async function faultRound(options: FaultRoundOptions): Promise<string[]> 
     apiProxy.calm();
     say("calm");
     const calmAt = Date.now();
-    let odd: string[] = ["not looked at yet"];
+    let odd: string[] = ["not checked yet"];
     for (
       const until = Date.now() + restSeconds * 1000;
       Date.now() < until && odd.length > 0;
       await sleep(500)
     )
       odd = await oddities(cluster, runtime, crowd.living, namespace, history, losses).catch(notYet);
-    say(`at rest after ${((Date.now() - calmAt) / 1000).toFixed(1)} s`);
+    say(`settled after ${((Date.now() - calmAt) / 1000).toFixed(1)} s`);
     odd.forEach(say);
-    for (const what of odd) wrong.add(`not at rest within ${restSeconds} s: ${what}`);
+    for (const what of odd) wrong.add(`not settled within ${restSeconds} s: ${what}`);
     for (const { what, containers } of history.flips)
       if (!containers.some((id) => losses.has(id))) note(what);
     for (const what of await phantoms(cluster, starts, crowd.living, namespace, history)) wrong.add(what);
@@ -378,7 +378,7 @@ async function oddities(
   for (const { metadata, status } of items) {
     for (const { name, state, containerID = "" } of status?.containerStatuses ?? [])
       if (state.running && !alive.has(containerID.replace("containerd://", "")))
-        odd.push(`${metadata.name}: ${name} is told to run and does not`);
+        odd.push(`${metadata.name}: ${name} is reported as running and is not`);
   }
   const sandboxes = Object.groupBy(await runtime.listPodSandboxes(), ({ metadata }) => metadata?.uid ?? "");
   for (const [uid, ofPod] of Object.entries(sandboxes))
@@ -440,7 +440,7 @@ async function phantoms(
       const failed = history.failedStarts.get(`${metadata.uid}.${name}`)?.size ?? 0;
       if (restartCount > begun + failed - (state.running ? 1 : 0))
         found.push(
-          `${metadata.name} ${metadata.uid}: ${name} is told to have restarted ${restartCount} times, and was started ${begun} times: ${JSON.stringify({ state, lastState })}`,
+          `${metadata.name} ${metadata.uid}: ${name} is reported to have restarted ${restartCount} times, and was started ${begun} times: ${JSON.stringify({ state, lastState })}`,
         );
     }
   }
@@ -466,7 +466,7 @@ async function oddLines({ agent }: Cluster): Promise<string[]> {
   return [
     ...new Set(lines.slice(0, 5)),
     ...(log.includes(secretWord) || log.includes(Buffer.from(secretWord).toString("base64"))
-      ? ["the agent's log tells a secret"]
+      ? ["the agent's log discloses a secret"]
       : []),
   ];
 }

@@ -16,7 +16,7 @@ const casesPerState = 500;
 const dialect = dialectNamed("orch")!;
 
 test(
-  `${cases} odd requests: no crash, no 500, and what is refused changes nothing`,
+  `${cases} odd requests: no crash, no 500, and refused requests change nothing`,
   { timeout: 3_600_000 },
   async (t) => {
     const clock = virtualClock(Date.UTC(2030, 0, 1));
@@ -65,7 +65,7 @@ test(
     );
     assert.ok(
       (statuses.get(200) ?? 0) > cases / 50 && (statuses.get(201) ?? 0) > cases / 200,
-      "hardly any request got through: the fuzz only scratches the surface",
+      "hardly any request succeeded: the fuzz does not reach deep enough",
     );
   },
 );
@@ -80,7 +80,7 @@ function impersonatesNobody({ headers }: FuzzRequest): boolean {
 const json = { "content-type": "application/json" };
 const found: [what: string, request: FuzzRequest, status: number][] = [
   [
-    "a delete whose answer nobody takes",
+    "a delete whose response type is not acceptable",
     {
       method: "DELETE",
       path: "/api/v1/namespaces/default/serviceaccounts/a",
@@ -89,7 +89,7 @@ const found: [what: string, request: FuzzRequest, status: number][] = [
     406,
   ],
   [
-    "a part called __proto__",
+    "a subresource called __proto__",
     {
       method: "PUT",
       path: "/api/v1/namespaces/default/resourcequotas/b/__proto__",
@@ -132,7 +132,7 @@ const found: [what: string, request: FuzzRequest, status: number][] = [
     400,
   ],
   [
-    "a type of address called __proto__",
+    "an address type called __proto__",
     {
       method: "PUT",
       path: `/apis/discovery.orch.io/v1/namespaces/default/endpointslices/a`,
@@ -142,12 +142,12 @@ const found: [what: string, request: FuzzRequest, status: number][] = [
     422,
   ],
   [
-    "a method that every object has",
+    "a method that every JavaScript object has",
     { method: "constructor", path: "/api/v1/namespaces/default/configmaps/a", headers: {} },
     405,
   ],
   [
-    "a large integer in a value that is refused",
+    "a large integer in a rejected value",
     {
       method: "PATCH",
       path: "/apis/batch/v1/namespaces/default/jobs/b",
@@ -157,7 +157,7 @@ const found: [what: string, request: FuzzRequest, status: number][] = [
     422,
   ],
 ];
-test("requests that once failed are answered, and what is refused changes nothing", async (t) => {
+test("requests that once failed are answered, and refused ones change nothing", async (t) => {
   const surprises: string[] = [];
   const log: Log = {
     ...silentLog,

@@ -143,7 +143,7 @@ export function checkWrites(truth: Truth, writes: readonly Written[]): void {
       assert.deepEqual(
         lost,
         [],
-        `${version.name}@${version.revision} lost what @${all[at - 1]?.revision} had`,
+        `${version.name}@${version.revision} lost a word that @${all[at - 1]?.revision} had`,
       );
     }
   }
@@ -154,7 +154,7 @@ export function checkWrites(truth: Truth, writes: readonly Written[]): void {
     if (deleted)
       assert.ok(
         truth.versions.some((version) => version.uid === uid && version.gone),
-        `${name} (${uid}) was said to be gone`,
+        `${name} (${uid}) was reported as deleted`,
       );
     else
       assert.ok(
@@ -162,7 +162,7 @@ export function checkWrites(truth: Truth, writes: readonly Written[]): void {
           .of(name)
           .find((version) => version.revision === revision)
           ?.words.includes(word),
-        `${name}@${revision} was acknowledged, and is not there as it was`,
+        `${name}@${revision} was acknowledged, and is missing or different`,
       );
   }
 }
@@ -253,14 +253,14 @@ export function checkWatched(truth: Truth, watches: readonly Watched[], end: Rev
     if (!ended)
       assert.ok(
         (due[heard.length]?.revision ?? Infinity) > end,
-        `${about} is not told of ${due[heard.length]?.revision}`,
+        `${about} did not receive ${due[heard.length]?.revision}`,
       );
     for (const [at, mark] of events.entries()) {
       if (mark.type !== "BOOKMARK") continue;
       const count = events.slice(0, at).filter(({ type }) => type !== "BOOKMARK").length;
       assert.ok(
         (due[count]?.revision ?? Infinity) > mark.revision,
-        `${about} is given the mark ${mark.revision} before the change of ${due[count]?.revision}`,
+        `${about} received the bookmark ${mark.revision} before the change of ${due[count]?.revision}`,
       );
     }
   }

@@ -19,7 +19,7 @@ const users = [
 ];
 const renewals = 20;
 
-test("a server that is asked for more than it may serve answers everybody and hears every heartbeat", async () => {
+test("an overloaded server answers every request and accepts every heartbeat", async () => {
   const folder = mkdtempSync(join(tmpdir(), "overload-"));
   const tokens = join(folder, "users.csv");
   writeFileSync(tokens, `${users.join("\n")}\n`, { mode: 0o600 });

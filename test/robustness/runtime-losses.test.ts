@@ -6,11 +6,17 @@ import { runtimeLosses } from "./runtime-losses.ts";
 const killedAt = 1_000_000;
 const backAt = killedAt + 3000;
 const cases: [name: string, exitCode: number, reason: string, endedAt: number, isLost: boolean][] = [
-  ["what the runtime did not find when it came back is lost", 255, "Unknown", killedAt + 2500, true],
-  ["an end of that kind before the runtime was killed is not", 255, "Unknown", killedAt - 1, false],
-  ["nor is one after it was back", 255, "Unknown", backAt + 1, false],
+  [
+    "a container that the runtime did not recover after its kill is lost",
+    255,
+    "Unknown",
+    killedAt + 2500,
+    true,
+  ],
+  ["a container that exited like that before the kill is not lost", 255, "Unknown", killedAt - 1, false],
+  ["nor is one that exited after the runtime was ready again", 255, "Unknown", backAt + 1, false],
   ["a container that ended with 255 by itself is not lost", 255, "Error", killedAt + 2500, false],
-  ["nor one that was killed meanwhile", 137, "Error", killedAt + 2500, false],
+  ["nor is one that was killed meanwhile", 137, "Error", killedAt + 2500, false],
 ];
 for (const [name, exitCode, reason, endedAt, isLost] of cases) {
   test(name, async () => {
@@ -26,7 +32,7 @@ for (const [name, exitCode, reason, endedAt, isLost] of cases) {
   });
 }
 
-test("without a kill of the runtime nothing is lost, whatever it says", async () => {
+test("without a kill of the runtime no container is lost, whatever its status", async () => {
   const status = { exitCode: 255, reason: "Unknown", finishedAt: BigInt(killedAt) * 1_000_000n };
   const losses = runtimeLosses();
   await losses.look({

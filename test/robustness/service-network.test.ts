@@ -7,12 +7,12 @@ import { test } from "node:test";
 import { needs } from "#kit";
 
 const forms: [form: string, isOneProcess: "0" | "1"][] = [
-  ["proxy and name server are", "0"],
+  ["proxy and DNS server are", "0"],
   ["both in one process are", "1"],
 ];
 for (const [form, isOneProcess] of forms)
   test(
-    `services answer and lead to their endpoints though ${form} killed`,
+    `services answer and lead to their endpoints while ${form} killed`,
     { ...needs("root", "unshare", "nft"), timeout: 400_000 },
     () => {
       const scenario = join(import.meta.dirname, "service-network.ts");

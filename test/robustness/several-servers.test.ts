@@ -65,7 +65,7 @@ async function enough(notes: Notes, over: AbortSignal): Promise<void> {
 const lastName = "last";
 
 test(
-  `several servers on one etcd tell one history (ORCH_SEVERAL_SEED=${seed})`,
+  `several servers on one etcd report one consistent history (ORCH_SEVERAL_SEED=${seed})`,
   { ...needs("etcd"), timeout: 240_000 + seconds * 3000 },
   async (t) => {
     const stop = new AbortController();
@@ -367,7 +367,7 @@ async function recordServices(store: Store, after: number, during: Promise<unkno
       ...spec.ports.flatMap(({ nodePort }) => (nodePort ? [String(nodePort)] : [])),
     ];
     for (const claim of claims) {
-      assert.equal(having.get(claim), undefined, `${claim} was given to ${key}, and somebody has it`);
+      assert.equal(having.get(claim), undefined, `${claim} was allocated to ${key}, and is in use already`);
       having.set(claim, key);
     }
     had.set(key, claims);

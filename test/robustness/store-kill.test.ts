@@ -102,7 +102,7 @@ async function checkHistory(store: Store): Promise<void> {
     new AbortController().signal,
   )) {
     for (const change of changes) {
-      assert.equal(change.revision, Math.max(last, 1) + 1, "history has a hole");
+      assert.equal(change.revision, Math.max(last, 1) + 1, "history has a gap");
       last = change.revision;
       if (change.value) stepOf(change.key, change.value);
       if (change.previous) stepOf(change.key, change.previous.value);
@@ -132,9 +132,9 @@ async function lane(
     const lines = acknowledgements(dir);
     total += lines.length;
     const revisions = new Set(lines.map((line) => line.revision));
-    assert.equal(revisions.size, lines.length, "two writes were given one revision");
+    assert.equal(revisions.size, lines.length, "two writes received one revision");
     for (const { key, step, revision } of lines) {
-      assert.ok(revision > newest, `revision ${revision} was given out before`);
+      assert.ok(revision > newest, `revision ${revision} was assigned before`);
       assert.ok(
         revision > (known.get(key)?.revision ?? 0),
         `${key} went from ${known.get(key)?.revision} to ${revision}`,
@@ -156,7 +156,7 @@ async function lane(
   return { killed: round, written: total };
 }
 
-test("stores killed again and again lose nothing that was acknowledged", async (t) => {
+test("stores that are killed repeatedly lose no acknowledged write", async (t) => {
   const [one, two] = await Promise.all([
     lane(join(root, "one"), Math.ceil(kills / 2), 7919),
     lane(join(root, "two"), Math.floor(kills / 2), 6007),
@@ -164,7 +164,7 @@ test("stores killed again and again lose nothing that was acknowledged", async (
   t.diagnostic(`${one.written + two.written} acknowledged writes survived ${one.killed + two.killed} kills`);
 });
 
-test("a second process is told who holds the store, and a killed holder holds nothing", async () => {
+test("opening a store in use reports the process that holds it, and a killed holder keeps no lock", async () => {
   const dir = join(root, "locked");
   const { child } = await start(dir, 0, 1);
   await assert.rejects(
@@ -183,7 +183,7 @@ test("a second process is told who holds the store, and a killed holder holds no
   await store.close();
 });
 
-test("a backup of a store that another process writes to is one state of it", async () => {
+test("a backup of a store that another process writes to is a single state", async () => {
   const dir = join(root, "copied");
   const { child, hear } = await start(dir, 0, 300);
   await hear("enough");

@@ -17,7 +17,7 @@ const crowd = "crowd";
 const slow = "slow";
 
 test(
-  `${watchers} watchers and lists of ${objects} objects: memory stays flat, nobody misses anything, slow readers are closed`,
+  `${watchers} watchers and lists of ${objects} objects: memory stays flat, no watcher misses an event, slow readers are closed`,
   { timeout: 1_800_000 },
   async (t) => {
     await using server = await startApiserver();
@@ -49,7 +49,7 @@ test(
           signal: stop.signal,
         }))
           if (event.type === "MODIFIED") counts[at]!++;
-        if (!stop.signal.aborted) ends.push(`watcher ${at} was ended`);
+        if (!stop.signal.aborted) ends.push(`watcher ${at} was closed`);
       } catch (error) {
         ends.push(`watcher ${at}: ${(error as Error).message}`);
       }
@@ -121,7 +121,7 @@ test(
       `${updates} updates to ${watchers} watchers, ${lists} lists, ${large} large changes; memory at most ${early.toFixed(0)} MB, then ${late.toFixed(0)} MB`,
     );
     t.diagnostic(
-      `event loop: ${told.over50 - before.over50} of ${told.all - before.all} looks were more than 50 ms late`,
+      `event loop: ${told.over50 - before.over50} of ${told.all - before.all} samples were more than 50 ms late`,
     );
     assert.deepEqual(ends, []);
     assert.deepEqual([...new Set(counts)], [updates], "every watcher gets every change once");
@@ -129,7 +129,7 @@ test(
     const taken = await Promise.all(readers.map((reader) => reader.finish()));
     for (const { ended, events } of taken) {
       assert.ok(ended, "a slow reader was not closed");
-      assert.ok(events < large, "a slow reader was waited for");
+      assert.ok(events < large, "the server waited for a slow reader");
     }
   },
 );
@@ -191,6 +191,6 @@ function stalls(metrics: string): { readonly all: number; readonly over50: numbe
       new RegExp(`^nodejs_eventloop_delay_seconds_bucket\\{le="${bound}"\\} (\\d+)`, "m").exec(metrics)?.[1],
     );
   const all = at("\\+Inf");
-  assert.ok(all > 0, "the server does not tell how late its event loop is");
+  assert.ok(all > 0, "the server has no metric of its event loop delay");
   return { all, over50: all - at("0\\.05") };
 }

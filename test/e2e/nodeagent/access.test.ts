@@ -22,7 +22,7 @@ import {
 
 const forever = "trap 'exit 0' TERM; while :; do sleep 0.1; done";
 
-describe("reaching into pods", { concurrency: 6, ...needsCluster() }, () => {
+describe("access to pods", { concurrency: 6, ...needsCluster() }, () => {
   let cluster: Cluster;
   let home: PodHome;
   let resting: string;
@@ -82,7 +82,7 @@ describe("reaching into pods", { concurrency: 6, ...needsCluster() }, () => {
     assert.equal(await good(["logs", resting, "--since-time=2100-01-01T00:00:00Z"]), "");
   });
 
-  test("logs of a container that ran before, and the refusal where none did", async () => {
+  test("logs of a previous container, and the error without one", async () => {
     const pod = await home.script(
       "[ -e /d/x ] && { echo second; sleep 600; }; touch /d/x; echo first; exit 1",
       { volumeMounts: [{ name: "d", mountPath: "/d" }] },
@@ -101,7 +101,7 @@ describe("reaching into pods", { concurrency: 6, ...needsCluster() }, () => {
     assert.match(stderr, /previous terminated container "c" in pod ".*" not found/);
   });
 
-  test("a followed log goes on until the container ends, across rotation", async () => {
+  test("a log is followed until the container ends, across rotation", async () => {
     const filler = "a line that fills the file up rather fast";
     const pod = await home.script(
       `echo 0; until [ -e /tmp/go ]; do sleep 0.1; done; i=0; while [ $i -lt 1000 ]; do i=$((i+1)); echo $i ${filler}; [ $i -eq 500 ] && sleep 11; done; true`,
@@ -154,7 +154,7 @@ describe("reaching into pods", { concurrency: 6, ...needsCluster() }, () => {
     assert.equal(await good(["exec", "-i", resting, "--", "wc", "-c"], "y".repeat(3 << 20)), `${3 << 20}\n`);
   });
 
-  test("attach shows what a container prints and gives it its input", async () => {
+  test("attach streams a container's output and input", async () => {
     // containerd forwards input before it attaches to the output: what is printed in between is lost.
     const script = 'read line; for i in 1 2 3 4 5 6 7 8; do sleep 0.5; echo "got $line"; done';
     const pod = await home.script(script, { stdin: true, stdinOnce: true });
@@ -163,7 +163,7 @@ describe("reaching into pods", { concurrency: 6, ...needsCluster() }, () => {
     await home.ended(pod);
   });
 
-  test("port-forward passes bytes both ways", async () => {
+  test("port-forward transfers bytes both ways", async () => {
     // Reads the kernel's table, which has the port in hexadecimal: a connection would consume the server's
     // response.
     const listens = "cat /proc/net/tcp /proc/net/tcp6 | grep -q ':1F90 .* 0A '";
@@ -232,7 +232,7 @@ describe("reaching into pods", { concurrency: 6, ...needsCluster() }, () => {
     assert.match((await run(["get", "pod", "simple"])).stderr, /not found/);
   });
 
-  test("the agent lets in whom the API server knows and nobody else", async () => {
+  test("the agent admits only users that the API server authenticates and authorizes", async () => {
     assert.equal((await agent("/pods", "")).status, 401);
     assert.equal((await agent("/pods", "wrong")).status, 401);
     assert.equal((await agent("/healthz")).body, "ok");
@@ -249,7 +249,7 @@ describe("reaching into pods", { concurrency: 6, ...needsCluster() }, () => {
     assert.equal((await agent("/pods", token)).status, 403);
   });
 
-  test("the agent tells its pods, the figures of each, and its settings", async () => {
+  test("the agent serves its pods, their statistics, and its settings", async () => {
     const pods = JSON.parse((await agent("/pods")).body) as {
       items: { metadata: { name: string }; status: { phase: string } }[];
     };
@@ -278,7 +278,7 @@ describe("reaching into pods", { concurrency: 6, ...needsCluster() }, () => {
     assert.equal(config.kubeletconfig.clusterDomain, "cluster.local");
   });
 
-  test("metrics are there for scraping, per container and per node", async () => {
+  test("metrics are exposed per container and per node", async () => {
     const figures = await Promise.all(
       ["/metrics", "/metrics/resource", "/metrics/cadvisor", "/metrics/probes"].map((path) => agent(path)),
     );
@@ -327,7 +327,7 @@ describe("reaching into pods", { concurrency: 6, ...needsCluster() }, () => {
     );
   });
 
-  test("a pod's pages are reached through the API server's proxy, and so are those they link to", async () => {
+  test("a pod's pages and the pages they link to are served through the API server's proxy", async () => {
     const page = "<a href=/next.html>on</a>";
     const pod = await home.script(
       `mkdir /w; echo '${page}' > /w/index.html; echo there > /w/next.html; exec httpd -f -p 8080 -h /w`,
@@ -346,7 +346,7 @@ describe("reaching into pods", { concurrency: 6, ...needsCluster() }, () => {
     assert.equal((await cluster.apiserver.call("GET", `${path}/none`)).status, 404);
   });
 
-  test("the node is reached through the API server's proxy", async () => {
+  test("the node is served through the API server's proxy", async () => {
     const { status, body } = await cluster.apiserver.call(
       "GET",
       `/api/v1/nodes/${cluster.nodeName}/proxy/healthz`,
@@ -359,7 +359,7 @@ describe("reaching into pods", { concurrency: 6, ...needsCluster() }, () => {
     assert.equal(logs.status, 200);
   });
 
-  test("log files are rotated by size and only so many kept", async () => {
+  test("log files are rotated by size, and a limited number is kept", async () => {
     const pod = await home.script(
       "i=0; while :; do i=$((i+1)); echo $i a line that fills the file up rather fast; [ $((i % 300)) -eq 0 ] && sleep 1; done",
     );

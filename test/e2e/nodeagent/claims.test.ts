@@ -201,7 +201,7 @@ describe("claims on volumes of a driver", needsCluster(), () => {
     volumes: [{ name: "v", persistentVolumeClaim: { claimName } }],
   });
 
-  test("a volume is attached, staged, published and expanded, measured, and taken back in the opposite order", async () => {
+  test("a volume is attached, staged, published, expanded and measured, and released in reverse order", async () => {
     await mkdir(join(cluster.folder, "files"));
     await writeFile(join(cluster.folder, "files", "hello"), "from the disk\n");
     await bound("files", "Filesystem");
@@ -238,7 +238,7 @@ describe("claims on volumes of a driver", needsCluster(), () => {
     assert.ok(!(await readFile("/proc/self/mountinfo", "utf8")).includes(`/pods/${metadata.uid}/volumes/`));
   });
 
-  test("a volume that is a device is given to the container as one", async () => {
+  test("a block volume becomes a device in the container", async () => {
     await run("dd", ["if=/dev/zero", `of=${device}`, "bs=1M", "count=1", "conv=fsync"]);
     await bound("blocks", "Block");
     const printed = await home.output(

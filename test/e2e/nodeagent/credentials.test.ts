@@ -29,7 +29,7 @@ describe("credentials of a node", needsCluster(), () => {
     return status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True") === true;
   };
 
-  test("an image of a registry that asks for a password is pulled with what the program gives, once for all", async () => {
+  test("an image of a protected registry is pulled with the provider's credentials, which are cached", async () => {
     const { registry } = cluster.containerd;
     const image = await registry.add("guarded:1", { command: ["sh"], files: { "/guarded": "x" } });
     registry.protect(password);
@@ -77,7 +77,7 @@ describe("credentials of a node", needsCluster(), () => {
     registry.protect(undefined);
   });
 
-  test("an agent without a certificate asks for one, and for that of its server, and works with what is signed", async () => {
+  test("an agent without certificates requests client and serving certificates, and uses the signed ones", async () => {
     const requests = cluster.client.of(kinds.certificateSigningRequests);
     const signed: CertificateSigningRequest[] = [];
     const over = new AbortController();

@@ -25,7 +25,7 @@ const resource = "example.com/dev";
 const wanting = (count: number) => ({ resources: { limits: { [resource]: String(count) } } });
 const stays = "echo $DEVICES; trap 'exit 0' TERM; while :; do sleep 0.1; done";
 
-describe("devices of plug-ins", needsCluster(), () => {
+describe("devices of plugins", needsCluster(), () => {
   let cluster: Cluster;
   let home: PodHome;
   let plugin: AnnouncedPlugin | undefined;
@@ -101,7 +101,7 @@ describe("devices of plug-ins", needsCluster(), () => {
     }
   };
 
-  test("devices near a NUMA node that the machine lacks do not suit one that wants a single node", async () => {
+  test("devices near an absent NUMA node do not satisfy the single-numa-node policy", async () => {
     await startPlugin(7);
     const { status } = await home.ended(await home.script("true", wanting(1)));
     assert.equal(status?.reason, "TopologyAffinityError");
@@ -109,13 +109,13 @@ describe("devices of plug-ins", needsCluster(), () => {
     await allocatable("0");
   });
 
-  test("a container has the devices that it asks for, and what its plug-in gives with them", async () => {
+  test("a container has the devices that it requests, with the environment and device nodes of their plugin", async () => {
     await startPlugin(0);
     const printed = await home.output("echo $DEVICES; test -c /dev/played && echo there", wanting(2));
     assert.match(printed, /^(d1,d2|d2,d1)\nthere\n$/);
   });
 
-  test("a container that restarts has the devices that it had, and another pod has others", async () => {
+  test("a restarted container keeps its devices, and another pod gets others", async () => {
     const twice = "echo $DEVICES >> /v/had; test $(wc -l < /v/had) = 1 && exit 1; cat /v/had; ";
     const name = await home.script(
       `${twice} ${stays}`,
@@ -128,7 +128,7 @@ describe("devices of plug-ins", needsCluster(), () => {
     });
     const other = await home.script(stays, wanting(1));
     await home.ready(other);
-    const [first, ...rest] = await until("it has told its devices", async () => {
+    const [first, ...rest] = await until("it has printed its devices", async () => {
       const lines = (await home.logs(name)).trim().split("\n");
       return lines.length === 3 && lines;
     });
@@ -138,7 +138,7 @@ describe("devices of plug-ins", needsCluster(), () => {
     await Promise.all([home.remove(name), home.remove(other)]);
   });
 
-  test("a container keeps its devices over a restart of the agent, which others get when it is gone", async () => {
+  test("a container keeps its devices over a restart of the agent, and they are free after its deletion", async () => {
     const pod = await home.ready(await home.script(stays, wanting(1)));
     const name = pod.metadata.name!;
     const devices = await listedDevices(name);
@@ -160,7 +160,7 @@ describe("devices of plug-ins", needsCluster(), () => {
     assert.equal((await home.output("echo $DEVICES | wc -c", wanting(2))).trim(), "6", "both are free");
   });
 
-  test("after a reboot a pod whose plug-in is not back is refused, and its devices are still listed", async () => {
+  test("after a reboot a pod whose plugin is not back is rejected, and its devices are still listed", async () => {
     const name = await home.script(stays, wanting(1), { restartPolicy: "Always" });
     await home.ready(name);
     const devices = await listedDevices(name);

@@ -110,21 +110,21 @@ describe("a node under faults", needsCluster(), () => {
       play(["runtime", "agent"], seed),
     );
     test(
-      `the runtime and the agent are killed at random, with seed ${seed}: no pod that is ready flips`,
+      `the runtime and the agent are killed at random, with seed ${seed}: no ready pod flips`,
       play(["daemon", "agent"], seed),
     );
     test(
-      `the API server fails and is away at random, with seed ${seed}: no pod that is ready flips`,
+      `the API server fails and is down at random, with seed ${seed}: no ready pod flips`,
       play(["api"], seed),
     );
     if (isLong)
       test(
-        `plug-ins, the runtime and the agent are killed, the disk is full and the API server away, with seed ${seed}: no pod that is ready flips`,
+        `plugins, the runtime and the agent are killed, the disk is full and the API server down, with seed ${seed}: no ready pod flips`,
         play(["daemon", "agent", "api", "plugins", "disk"], seed),
       );
   }
 
-  test("the agent ends in time while nobody answers, starts though the runtime is silent, and takes no pod for lost that it cannot see", async (t) => {
+  test("without responses the agent stops in time, starts while the runtime hangs, and takes no pod for lost", async (t) => {
     const home = await podHome(cluster);
     t.after(() => home.stop());
     const steady = await home.create({ containers: [{ command: ["sleep", "100000"] }] });

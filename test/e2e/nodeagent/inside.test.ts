@@ -68,7 +68,7 @@ describe("inside a container", { concurrency: 8, ...needsCluster() }, () => {
     assert.equal(printed, "one $(A) $(NOPE)|env-all|n1|250|from-map|from-secret||x\nsame\n");
   });
 
-  test("a missing config map holds the container back until it is there", async () => {
+  test("a missing config map delays the container until it exists", async () => {
     const pod = await home.script("echo $K", {
       env: [{ name: "K", valueFrom: { configMapKeyRef: { name: "late", key: "k" } } }],
     });
@@ -82,7 +82,7 @@ describe("inside a container", { concurrency: 8, ...needsCluster() }, () => {
     await home.printed(pod, "came\n");
   });
 
-  test("services of the namespace are told by variables, unless the pod declines", async () => {
+  test("services of the namespace become environment variables, unless the pod disables them", async () => {
     await cluster.client
       .of(kinds.services)
       .create({ metadata: { name: "web-a" }, spec: { ports: [{ port: 80 }] } } as never, {
@@ -112,7 +112,7 @@ describe("inside a container", { concurrency: 8, ...needsCluster() }, () => {
     await home.printed(pod, "/made/here\na $(A)\n");
   });
 
-  test("users, groups and capabilities are as asked", async () => {
+  test("users, groups and capabilities are set as specified", async () => {
     const cases: [container: SpecPart, pod: SpecPart, script: string, printed: RegExp][] = [
       [{}, {}, "id -u; grep CapEff /proc/self/status", /^0\nCapEff:\t00000000a80425fb\n$/],
       [
@@ -163,7 +163,7 @@ describe("inside a container", { concurrency: 8, ...needsCluster() }, () => {
     );
   });
 
-  test("control groups carry requests and limits, by class of service", async () => {
+  test("cgroups enforce requests and limits, by QoS class", async () => {
     const cases: [resources: SpecPart, quality: string, group: RegExp][] = [
       [{}, "BestEffort", /\/besteffort\/pod/],
       [{ requests: { cpu: "100m" }, limits: { memory: "64Mi" } }, "Burstable", /\/burstable\/pod/],
@@ -177,7 +177,7 @@ describe("inside a container", { concurrency: 8, ...needsCluster() }, () => {
       );
       const ready = await home.ready(pod);
       assert.equal(ready.status?.qosClass, quality);
-      await until(`${pod} tells its control group`, async () => group.test(await home.logs(pod)));
+      await until(`${pod} prints its cgroup`, async () => group.test(await home.logs(pod)));
     }
     const limited = { resources: { requests: { cpu: "100m" }, limits: { cpu: "300m", memory: "64Mi" } } };
     const group = "/sys/fs/cgroup";
@@ -188,7 +188,7 @@ describe("inside a container", { concurrency: 8, ...needsCluster() }, () => {
     assert.match(printed, /^(102\n30000|4\n30000 100000)\n67108864\n9\d\d\n$/);
   });
 
-  test("names and name servers are those of the cluster, the node or the pod's own", async () => {
+  test("host names and name servers follow the pod's DNS settings and host aliases", async () => {
     const cluster_ = await home.output(
       "cat /etc/resolv.conf; hostname -f",
       {},
@@ -221,7 +221,7 @@ describe("inside a container", { concurrency: 8, ...needsCluster() }, () => {
     assert.match(hosts, /^10\.1\.2\.3\tfoo\.local\tbar$/m);
   });
 
-  test("the node's namespaces are shared where asked", async () => {
+  test("the node's namespaces are shared where requested", async () => {
     const pod = await home.script(
       `hostname -i >/dev/null; ip -4 addr show | grep -c "${cluster.nodeIp}/"; [ $$$$ -ne 1 ] && echo shared`,
       {},
@@ -232,7 +232,7 @@ describe("inside a container", { concurrency: 8, ...needsCluster() }, () => {
     assert.equal(ended.status?.podIP, cluster.nodeIp);
   });
 
-  test("emptyDir is shared by the pod's containers, on disk or in memory, and goes with the pod", async () => {
+  test("emptyDir is shared by the pod's containers, on disk or in memory, and removed with the pod", async () => {
     const [mount, volumes] = volume({ emptyDir: {} });
     const pod = await home.create({
       ...volumes,
@@ -257,7 +257,7 @@ describe("inside a container", { concurrency: 8, ...needsCluster() }, () => {
     );
   });
 
-  test("hostPath types are made, checked and never removed", async () => {
+  test("hostPath types are created, checked and never removed", async () => {
     const place = join(cluster.folder, "host");
     await mkdir(place, { recursive: true });
     await writeFile(join(place, "file"), "kept");
@@ -284,7 +284,7 @@ describe("inside a container", { concurrency: 8, ...needsCluster() }, () => {
     assert.deepEqual((await readdir(place)).toSorted(), ["file", "made", "new"]);
   });
 
-  test("config maps, secrets and downward values are files with modes; changes reach a running pod all at once", async () => {
+  test("config maps, secrets and downward values become files with modes; changes reach a running pod atomically", async () => {
     await configMap("files", { a: "1", b: "2" });
     await secret("files", { s: "hidden" });
     const sources = [
@@ -313,7 +313,7 @@ describe("inside a container", { concurrency: 8, ...needsCluster() }, () => {
     assert.notEqual(await home.exec(pod, "readlink", "/v/..data"), link);
   });
 
-  test("an optional source may be absent; one that is not holds the pod back", async () => {
+  test("an optional source may be absent; an absent required one delays the pod", async () => {
     assert.equal(
       await home.output("ls /v | wc -l", ...volume({ configMap: { name: "nowhere", optional: true } })),
       "0\n",
@@ -324,7 +324,7 @@ describe("inside a container", { concurrency: 8, ...needsCluster() }, () => {
     assert.equal(home.get(pod)?.status?.containerStatuses?.[0]?.state.waiting?.reason, "ContainerCreating");
   });
 
-  test("a service account token is mounted, for its audience, and opens the API", async () => {
+  test("a service account token is mounted, has its audience, and is accepted by the API", async () => {
     const read = "/var/run/secrets/orch.io/serviceaccount";
     const name = "with-token";
     const spec = { automountServiceAccountToken: true };
@@ -339,7 +339,7 @@ describe("inside a container", { concurrency: 8, ...needsCluster() }, () => {
     assert.equal(claims["orch.io"].pod.name, name);
   });
 
-  test("a path inside a volume is mounted alone, and may not lead out of it", async () => {
+  test("a subpath of a volume is mounted alone, and may not leave the volume", async () => {
     const mounts = {
       volumeMounts: [
         { name: "v", mountPath: "/v", subPath: "deep/er" },
@@ -375,7 +375,7 @@ describe("inside a container", { concurrency: 8, ...needsCluster() }, () => {
     await waiting(pod, "CreateContainerConfigError");
   });
 
-  test("fsGroup owns the volumes of a pod that is not root", async () => {
+  test("fsGroup owns the volumes of a pod that does not run as root", async () => {
     const printed = await home.output(
       "stat -c '%g %a' /v; touch /v/f; stat -c %g /v/f",
       ...((): [SpecPart, SpecPart] => {
@@ -436,7 +436,7 @@ describe("inside a container", { concurrency: 8, ...needsCluster() }, () => {
     assert.equal(await readFile(join(path, "f"), "utf8"), "on disk");
   });
 
-  test("a pod over the limit of its emptyDir is ended for it", async () => {
+  test("a pod that exceeds the limit of its emptyDir is evicted", async () => {
     const [mount, volumes] = volume({ emptyDir: { sizeLimit: "1Mi" } });
     const pod = await home.script(
       "dd if=/dev/zero of=/v/f bs=1M count=3 2>/dev/null; sleep 600",

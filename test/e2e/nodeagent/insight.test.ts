@@ -56,13 +56,13 @@ describe("insight into a node", needsCluster(), () => {
   test("spans of a pod's sync and of its calls to the runtime reach the collector", async () => {
     const name = await home.script("true");
     const { metadata } = await home.ended(name);
-    await until("spans of the pod are told", async () => {
+    await until("spans of the pod are exported", async () => {
       const all = Buffer.concat(batches);
       return all.includes(metadata.uid!) && all.includes("syncPod") && all.includes("RunPodSandbox");
     });
   });
 
-  test("logs of the machine are listed, read and queried, and nothing beside them", async (t) => {
+  test("logs of the machine are listed, read and queried, and no other files", async (t) => {
     const service = `orch-e2e-${randomBytes(4).toString("hex")}`;
     const file = `/var/log/${service}.log`;
     await writeFile(file, "first\nsecond\n");
@@ -92,7 +92,7 @@ describe("insight into a node", needsCluster(), () => {
     await home.remove(name);
   });
 
-  test("a container that keeps failing is started again as soon as the settings say", async () => {
+  test("a container that keeps failing is restarted with the configured maximum back-off", async () => {
     const name = await home.script("exit 1", {}, { restartPolicy: "Always" });
     const began = Date.now();
     await home.until(name, "has restarted four times", ({ status }) => {
@@ -103,9 +103,9 @@ describe("insight into a node", needsCluster(), () => {
     await home.remove(name);
   });
 
-  test("a pod has users of its own, or waits with the reason why the runtime has none for it", async () => {
+  test("a pod has a user namespace, or waits with the reason why the runtime does not support it", async () => {
     const name = await home.script("cat /proc/self/uid_map", {}, { hostUsers: false });
-    const told = await until("it has ended, or it is told why it cannot begin", async () => {
+    const told = await until("it has ended, or the reason why it cannot start is reported", async () => {
       if (home.get(name)?.status?.phase === "Succeeded") return await home.logs(name);
       const { items } = await cluster.client.of(kinds.coreEvents).list({ namespace: home.namespace });
       const of = items.filter(({ involvedObject }) => involvedObject?.name === name);

@@ -15,7 +15,7 @@ const memory = {
 };
 const mount = { volumeMounts: [{ name: "m", mountPath: "/m" }] };
 
-describe("leaving a node whose agent dies", needsCluster(), () => {
+describe("deletion of pods on a node whose agent is killed", needsCluster(), () => {
   let cluster: Cluster;
   let home: PodHome;
   let port: number;
@@ -125,14 +125,14 @@ describe("leaving a node whose agent dies", needsCluster(), () => {
   };
 
   const moments: readonly [when: string, wait: (names: readonly string[]) => Promise<unknown>][] = [
-    ["before any has begun to end", async () => undefined],
-    ["while their containers are told to end", () => sleep(150)],
-    ["when the first is gone", (names) => firstGone(names, 1)],
-    ["when half are gone", (names) => firstGone(names, names.length / 2)],
-    ["when the last is gone", (names) => firstGone(names, names.length)],
+    ["before any pod terminates", async () => undefined],
+    ["while their containers are being stopped", () => sleep(150)],
+    ["when the first pod is removed", (names) => firstGone(names, 1)],
+    ["when half of the pods are removed", (names) => firstGone(names, names.length / 2)],
+    ["when the last pod is removed", (names) => firstGone(names, names.length)],
   ];
   for (const [when, wait] of moments) {
-    test(`the agent is killed ${when}: the next one leaves nothing of them on the node`, async () => {
+    test(`the agent is killed ${when}: the next agent removes everything of the pods from the node`, async () => {
       const names = await make();
       const { namespace } = home;
       await Promise.all([
@@ -154,7 +154,7 @@ describe("leaving a node whose agent dies", needsCluster(), () => {
     });
   }
 
-  test("a pod of the same name follows at once, with the same port of the node", async () => {
+  test("a pod of the same name follows immediately, with the same host port", async () => {
     await holder();
     await home.ready("holder");
     for (let round = 0; round < 4; round++) {
@@ -162,7 +162,7 @@ describe("leaving a node whose agent dies", needsCluster(), () => {
       await holder();
       await home.until(
         "holder",
-        "is ready anew",
+        "is ready again",
         (pod) =>
           !pod.metadata.deletionTimestamp &&
           pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") === true,

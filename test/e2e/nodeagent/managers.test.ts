@@ -57,7 +57,7 @@ describe("managers of CPUs and memory", needsTwoCpus(), () => {
   const listed = async (name: string): Promise<ListedPod | undefined> =>
     (await listPodResources(cluster)).find((pod) => pod.name === name);
 
-  test("a guaranteed container has a CPU and a memory node for itself; the others share the rest, and get it back", async () => {
+  test("a guaranteed container has an exclusive CPU and memory node; other containers share the rest, and all of it afterwards", async () => {
     const shared = await home.script(stays);
     await home.ready(shared);
     const [all = ""] = await allowed(shared);
@@ -90,7 +90,7 @@ describe("managers of CPUs and memory", needsTwoCpus(), () => {
     await Promise.all([home.remove(shared), home.remove(next)]);
   });
 
-  test("a pod whose CPUs are not there is refused", async () => {
+  test("a pod that needs more exclusive CPUs than available is rejected", async () => {
     const cpus = String(availableParallelism());
     const refused = await home.ended(
       await home.script(stays, { resources: { limits: { cpu: cpus, memory: "64Mi" } } }),

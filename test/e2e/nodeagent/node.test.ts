@@ -46,7 +46,7 @@ describe("the node", needsCluster(), () => {
       },
     });
 
-  test("it is registered with labels, taints, addresses, capacity and what is left for pods", async () => {
+  test("it is registered with labels, taints, addresses, capacity and allocatable resources", async () => {
     const { metadata, spec, status } = await node();
     assert.equal(metadata.labels?.["tier"], "test");
     assert.equal(metadata.labels?.["node.kubernetes.io/kind"], "small");
@@ -67,7 +67,7 @@ describe("the node", needsCluster(), () => {
     );
   });
 
-  test("its conditions are all told, and Ready is True", async () => {
+  test("all of its conditions are reported, and Ready is True", async () => {
     const { status } = await node();
     assert.deepEqual(status?.conditions?.map(({ type, status: is }) => `${type} ${is}`).toSorted(), [
       "DiskPressure False",
@@ -93,7 +93,7 @@ describe("the node", needsCluster(), () => {
     );
   });
 
-  test("a label that someone adds to the node stays", async () => {
+  test("a label that another client adds to the node stays", async () => {
     await cluster.client
       .of(kinds.nodes)
       .patch(cluster.nodeName, "merge", { metadata: { labels: { mine: "1" } } });
@@ -101,7 +101,7 @@ describe("the node", needsCluster(), () => {
     assert.equal((await node()).metadata.labels?.["mine"], "1");
   });
 
-  test("a static pod runs, is mirrored, follows its file, and goes with it", async () => {
+  test("a static pod runs, is mirrored, follows changes of its file, and is removed with it", async () => {
     await written("one.json", manifest("fixed", "echo one; sleep 600"));
     const name = `fixed-${cluster.nodeName}`;
     const pod = await home.ready(name);
@@ -121,7 +121,7 @@ describe("the node", needsCluster(), () => {
     await home.gone(name);
   });
 
-  test("a mirror that someone deletes comes back, and its containers go on", async () => {
+  test("a deleted mirror pod is created again, and its containers keep running", async () => {
     await written("two.json", manifest("steady", "sleep 600"));
     const name = `steady-${cluster.nodeName}`;
     const before_ = (await home.ready(name)).status?.containerStatuses?.[0]?.containerID;
@@ -135,15 +135,15 @@ describe("the node", needsCluster(), () => {
     assert.equal(back.status?.containerStatuses?.[0]?.containerID, before_);
   });
 
-  test("a file that is no pod is told in an event; hidden files are ignored", async () => {
+  test("a file without a valid pod is reported in an event; hidden files are ignored", async () => {
     await written("bad.yaml", "kind: Pod\nspec: {containers: nonsense}\n");
     await writeFile(join(cluster.agent.staticPods, ".hidden.json"), manifest("hidden", "sleep 600"));
-    await until("the bad file is told", async () => /bad\.yaml/.test(await cluster.agent.log()));
+    await until("the invalid file is reported", async () => /bad\.yaml/.test(await cluster.agent.log()));
     await rm(join(cluster.agent.staticPods, "bad.yaml"));
     assert.equal(home.get(`hidden-${cluster.nodeName}`), undefined);
   });
 
-  test("more pods than the node takes are rejected", async () => {
+  test("pods beyond the node's capacity are rejected", async () => {
     const others = await Promise.all(
       Array.from({ length: 42 }, () =>
         home.create({

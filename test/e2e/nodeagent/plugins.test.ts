@@ -24,7 +24,7 @@ import { csiNodeService } from "#nodeagent";
 const run = promisify(execFile);
 const driver = "bind.example.com";
 
-describe("volume plug-ins of the node", needsCluster(), () => {
+describe("volume plugins of the node", needsCluster(), () => {
   let cluster: Cluster;
   let home: PodHome;
   let data = "";
@@ -80,7 +80,7 @@ describe("volume plug-ins of the node", needsCluster(), () => {
     await rm(programs, { recursive: true, force: true });
   });
 
-  test("a driver's volume is published for the pod and taken back when it is gone", async () => {
+  test("a driver's volume is published for the pod and unpublished after its deletion", async () => {
     data = join(cluster.folder, "driver-data");
     await mkdir(data, { recursive: true });
     await writeFile(join(data, "hello"), "from the driver\n");
@@ -129,7 +129,7 @@ describe("volume plug-ins of the node", needsCluster(), () => {
     assert.deepEqual(unpublished, published);
   });
 
-  test("a program of the volume plug-in directory mounts a pod's volume, and unmounts it", async () => {
+  test("a program in the volume plugin directory mounts a pod's volume, and unmounts it", async () => {
     const served = join(cluster.folder, "program-data");
     await mkdir(served);
     await writeFile(join(served, "hello"), "from the program\n");

@@ -61,7 +61,7 @@ for (const name of dialects) {
       await cluster?.stop();
     });
 
-    test("a pod goes from Pending over Running to Ready, with addresses, times and conditions", async () => {
+    test("a pod changes from Pending to Running and Ready, with addresses, times and conditions", async () => {
       const pod = await home.ready(await home.script(forever));
       const { status } = pod;
       assert.equal(status?.phase, "Running");
@@ -85,7 +85,7 @@ for (const name of dialects) {
       assert.deepEqual(reasons, ["Pulled", "Created", "Started"]);
     });
 
-    test("what ends well under Never or OnFailure Succeeded, what ends badly under Never Failed", async () => {
+    test("a pod that exits 0 under Never or OnFailure is Succeeded, one that fails under Never is Failed", async () => {
       const cases: [policy: string, code: number, phase: string, reason: string][] = [
         ["Never", 0, "Succeeded", "Completed"],
         ["OnFailure", 0, "Succeeded", "Completed"],
@@ -100,7 +100,7 @@ for (const name of dialects) {
       }
     });
 
-    test("under Always an ended container starts again, then waits longer and longer", async () => {
+    test("under Always an exited container restarts with increasing back-off", async () => {
       const pod = await home.script("sleep 0.2; exit 1", {}, { restartPolicy: "Always" });
       const back = await home.until(
         pod,
@@ -118,7 +118,7 @@ for (const name of dialects) {
       assert.equal(again.status?.phase, "Running");
     });
 
-    test("under OnFailure a container restarts until it ends well", async () => {
+    test("under OnFailure a container restarts until it exits with 0", async () => {
       const pod = await home.script(
         "[ -e /d/x ] && exit 0; touch /d/x; exit 1",
         { volumeMounts: [{ name: "d", mountPath: "/d" }] },
@@ -220,7 +220,7 @@ for (const name of dialects) {
       assert.equal(killing?.message, "Container c failed liveness probe, will be restarted");
     });
 
-    test("until the startup probe passes the other probes wait", async () => {
+    test("the other probes wait until the startup probe succeeds", async () => {
       const pod = await home.script(forever, {
         startupProbe: { ...patient("ls /tmp/up"), failureThreshold: 1000 },
         livenessProbe: { ...patient("ls /tmp/up"), failureThreshold: 1 },
@@ -253,7 +253,7 @@ for (const name of dialects) {
       assert.match(event?.message ?? "", /connection refused/);
     });
 
-    test("a readiness gate holds the pod back until someone opens it", async () => {
+    test("a pod with a readiness gate is not ready until the condition is set", async () => {
       const pod = await home.script(forever, {}, { readinessGates: [{ conditionType: "example.com/go" }] });
       const held = await home.until(
         pod,
@@ -286,7 +286,7 @@ for (const name of dialects) {
       );
       await home.until(
         bad,
-        "tells of the hook",
+        "reports the hook",
         (seen) =>
           statusOf(seen)?.state.waiting?.reason === "PostStartHookError" ||
           statusOf(seen)?.state.waiting?.reason === "CrashLoopBackOff",
@@ -294,7 +294,7 @@ for (const name of dialects) {
       await home.events(bad, "FailedPostStartHook");
     });
 
-    test("preStop runs to its end before the container is told to stop", async () => {
+    test("preStop completes before the container receives SIGTERM", async () => {
       const pod = await home.script(
         "trap 'echo term; exit 0' TERM; echo listens; while :; do sleep 0.1; done",
         { lifecycle: { preStop: { exec: { command: ["sh", "-c", "sleep 1; echo hook > /proc/1/fd/1"] } } } },
@@ -307,7 +307,7 @@ for (const name of dialects) {
       assert.match(await log.until("term\n"), /hook\nterm\n$/);
     });
 
-    test("a container that ignores the signal is killed when its grace is over", async () => {
+    test("a container that ignores the signal is killed after its grace period", async () => {
       const pod = await home.script(
         "trap '' TERM; while :; do sleep 0.1; done",
         {},
@@ -333,7 +333,7 @@ for (const name of dialects) {
       await home.remove(pod, 1);
     });
 
-    test("a finalizer keeps the object after its containers are gone", async () => {
+    test("a finalizer keeps the object after its containers have exited", async () => {
       const pod = await home.create(
         { restartPolicy: "Never", terminationGracePeriodSeconds: 60, containers: [endsWhenTold()] },
         { finalizers: ["example.com/hold"] },
@@ -353,12 +353,12 @@ for (const name of dialects) {
       await home.gone(pod);
     });
 
-    test("the deadline of a pod ends it", async () => {
+    test("a pod is terminated at its deadline", async () => {
       const ended = await home.ended(await home.script(forever, {}, { activeDeadlineSeconds: 2 }));
       assert.deepEqual([ended.status?.phase, ended.status?.reason], ["Failed", "DeadlineExceeded"]);
     });
 
-    test("the termination message comes from its file, or from the log of what failed", async () => {
+    test("the termination message comes from its file, or from the log of a failed container", async () => {
       const file = await home.ended(await home.script("echo -n bye > /dev/termination-log"));
       assert.equal(statusOf(file)?.state.terminated?.message, "bye");
       const log = await home.ended(
@@ -367,7 +367,7 @@ for (const name of dialects) {
       assert.equal(statusOf(log)?.state.terminated?.message, "last words\n");
     });
 
-    test("a container over its memory limit is told to be out of memory", async () => {
+    test("a container over its memory limit is reported as OOMKilled", async () => {
       const pod = await killedForMemory(home, "16Mi");
       assert.equal(statusOf(pod)?.state.terminated?.exitCode, 137);
     });
@@ -402,7 +402,7 @@ for (const name of dialects) {
       assert.equal(seen.status?.phase, "Running");
     });
 
-    test("an image that is absent is told with its policy, name and back-off", async () => {
+    test("a missing image is reported according to its pull policy, with its name and back-off", async () => {
       const never = await home.script("true", {
         image: `${cluster.containerd.registry.host}/absent:1`,
         imagePullPolicy: "Never",
@@ -420,12 +420,12 @@ for (const name of dialects) {
       const bad = await home.script("true", { image: "UPPER CASE" });
       await home.until(
         bad,
-        "tells of the name",
+        "reports the name",
         (seen) => statusOf(seen)?.state.waiting?.reason === "InvalidImageName",
       );
     });
 
-    test("an image from a registry that asks for a password is pulled with the pod's secret", async () => {
+    test("an image from a protected registry is pulled with the pod's image pull secret", async () => {
       const { registry } = cluster.containerd;
       const image = await registry.add("locked:1", { command: ["/bin/sh"] });
       const auth = Buffer.from("me:secret").toString("base64");
@@ -481,7 +481,7 @@ for (const name of dialects) {
       }
     });
 
-    test("two pods that want one host port: the second is rejected", async () => {
+    test("of two pods with the same host port the second is rejected", async () => {
       const port = { ports: [{ containerPort: 80, hostPort: 24990 }] };
       await home.ready(await home.script(forever, port));
       const ended = await home.ended(await home.script(forever, port));

@@ -50,7 +50,7 @@ describe("a node under pressure", needsCluster(), () => {
     return (await run(program, [...words, ...asked])).stdout;
   };
 
-  test("a pod that fills the disk is evicted, as was foretold, the others stay, and the pressure ends", async () => {
+  test("a pod that fills the disk is evicted, as the agent's pressure report predicts, the others stay, and the pressure ends", async () => {
     const volume = { volumes: [{ name: "v", emptyDir: {} }] };
     const mounts = { volumeMounts: [{ name: "v", mountPath: "/v" }] };
     const modest = await home.script(stays, mounts, volume);
@@ -77,7 +77,7 @@ describe("a node under pressure", needsCluster(), () => {
     await Promise.all([home.remove(greedy), home.remove(modest)]);
   });
 
-  test("a pod that takes the memory of all pods is evicted; who has asked for what it uses stays", async () => {
+  test("a pod that uses the memory of all pods is evicted; one that stays within its request stays", async () => {
     const asked = { resources: { requests: { memory: "64Mi" } } };
     const modest = await home.script(stays, asked);
     await home.ready(modest);
@@ -97,7 +97,7 @@ describe("a node under pressure", needsCluster(), () => {
     await home.remove(modest);
   });
 
-  test("under pressure of their disk images that nobody uses go; those in use stay, and so do critical pods", async () => {
+  test("under disk pressure unused images are removed; images in use and critical pods stay", async () => {
     const { images, registry, endpoint } = cluster.containerd;
     const unused = await registry.add("unused:1", { command: ["sh"], files: { "/some": "thing" } });
     const runtime = grpcRuntime({ endpoint, timeoutMilliseconds: 60_000 });
@@ -112,7 +112,7 @@ describe("a node under pressure", needsCluster(), () => {
         (await runtime.listImages()).flatMap(({ repoTags }) => repoTags);
       await until("the unused image is gone", async () => !(await names()).includes(unused));
       assert.ok((await names()).includes(images.busybox));
-      await until("the pressure is told", () => hasPressure("DiskPressure"));
+      await until("the pressure is reported", () => hasPressure("DiskPressure"));
       assert.equal(home.get(critical)?.status?.phase, "Running");
     } finally {
       runtime.close();

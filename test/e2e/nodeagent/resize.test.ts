@@ -68,7 +68,7 @@ describe("pods that change their resources", { concurrency: 4, ...needsCluster()
       .join(" ");
   const bytes = (mebibytes: number): string => String(mebibytes * 1024 ** 2);
 
-  test("limits of the kernel grow and shrink without a restart", async () => {
+  test("kernel limits grow and shrink without a restart", async () => {
     const name = await home.create({ containers: [idle(small)] });
     const first = only(await home.ready(name));
     assert.deepEqual(first?.allocatedResources, small.requests);
@@ -86,7 +86,7 @@ describe("pods that change their resources", { concurrency: 4, ...needsCluster()
     await home.remove(name, 1);
   });
 
-  test("a container whose policy asks for it starts again with its new size", async () => {
+  test("a container whose resize policy requires it restarts with its new size", async () => {
     const resizePolicy = [{ resourceName: "memory", restartPolicy: "RestartContainer" }];
     const name = await home.create({
       containers: [{ ...idle(small), resizePolicy }],
@@ -104,7 +104,7 @@ describe("pods that change their resources", { concurrency: 4, ...needsCluster()
     await home.remove(name, 1);
   });
 
-  test("what the node does not have is infeasible, and the pod goes on as it was", async () => {
+  test("a resize beyond the node's capacity is infeasible, and the pod keeps running unchanged", async () => {
     const name = await home.create({ containers: [idle(small)] });
     await home.ready(name);
     await resize(name, {

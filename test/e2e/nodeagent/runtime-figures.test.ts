@@ -13,7 +13,7 @@ interface Figures {
   }[];
 }
 
-describe("figures and events of the runtime", needsCluster(), () => {
+describe("metrics and events of the runtime", needsCluster(), () => {
   let cluster: Cluster;
   let home: PodHome;
   before(async () => {
@@ -29,13 +29,13 @@ describe("figures and events of the runtime", needsCluster(), () => {
   const ask = async (path: string): Promise<string> =>
     (await cluster.apiserver.call("GET", `/api/v1/nodes/${cluster.nodeName}/proxy${path}`)).body;
 
-  test("a container's end is seen, whether by an event or by a list", async () => {
+  test("a container's exit is detected, whether by an event or by a list", async () => {
     const name = await home.script("exit 3");
     const { status } = await home.ended(name);
     assert.equal(status?.containerStatuses?.[0]?.state?.terminated?.exitCode, 3);
   });
 
-  test("the summary has what the runtime tells of a pod and its containers", async () => {
+  test("the summary has the runtime's statistics of a pod and its containers", async () => {
     const name = await home.script("while :; do :; done");
     const found = await until("the pod uses processor time", async () => {
       const { pods } = JSON.parse(await ask("/stats/summary")) as Figures;
@@ -46,7 +46,7 @@ describe("figures and events of the runtime", needsCluster(), () => {
     assert.ok((found.containers[0]?.memory?.workingSetBytes ?? 0) > 0);
   });
 
-  test("metrics of containers are the runtime's own; those of the machine stay", async () => {
+  test("container metrics come from the runtime; machine metrics are unchanged", async () => {
     const text = await ask("/metrics/cadvisor");
     assert.match(text, /^machine_cpu_cores\{/m);
     assert.doesNotMatch(text, /^container_scrape_error/m);

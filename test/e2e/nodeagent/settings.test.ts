@@ -122,8 +122,8 @@ const ask = (url: string): Promise<number | string> =>
       .end();
   });
 
-describe("settings of an agent as a whole", needs("root"), () => {
-  test("without a client configuration the agent is on its own: it runs static pods, and tells the runtime the range it was given", async (t) => {
+describe("settings of a whole agent", needs("root"), () => {
+  test("without a kubeconfig the agent runs standalone: it runs static pods, and passes its pod CIDR to the runtime", async (t) => {
     const started = await start(t, ["--pod-cidr=10.9.0.0/24"], { statics: ["settings-s"] });
     await until("the static pod runs", async () => running(started).length === 1);
     assert.deepEqual(running(started), ["settings-s-n1"]);
@@ -132,7 +132,7 @@ describe("settings of an agent as a whole", needs("root"), () => {
   });
 
   test(
-    "an agent that may not wait gives way to whoever waits for its lock file",
+    "an agent with --exit-on-lock-contention exits when another process waits for its lock file",
     needs("flock"),
     async (t) => {
       const folder = await mkdtemp(join(tmpdir(), "orch-agent-lock-"));
@@ -145,14 +145,14 @@ describe("settings of an agent as a whole", needs("root"), () => {
     },
   );
 
-  test("the health server has the address that it is given, and no other", async (t) => {
+  test("the health server listens on its configured address only", async (t) => {
     const port = await freePort();
     await start(t, ["--healthz-bind-address=127.0.0.2", `--healthz-port=${port}`]);
     assert.equal(await ask(`http://127.0.0.2:${port}/healthz`), 200);
     assert.equal(await ask(`http://127.0.0.1:${port}/healthz`), "ECONNREFUSED");
   });
 
-  test("with one it registers under the name that was given, runs the pods bound to it, and takes its range from the cluster", async (t) => {
+  test("with a kubeconfig it registers under its configured name, runs the pods bound to it, and takes its pod CIDR from the cluster", async (t) => {
     const server = await serverWithAccount();
     const { client } = server;
     const started = await start(t, ["--hostname-override=other", "--pod-cidr=10.9.0.0/24"], { server });
@@ -179,7 +179,7 @@ describe("settings of an agent as a whole", needs("root"), () => {
     );
   });
 
-  test("the secure server is where address and port say, with a certificate of its own kept in the folder", async (t) => {
+  test("the secure server listens on its configured address and port, with a self-signed certificate stored in the folder", async (t) => {
     const port = await freePort();
     const { folder } = await start(t, ["--enable-server", "--address=127.0.0.1", `--port=${port}`]);
     assert.equal(await ask(`https://127.0.0.1:${port}/healthz`), 200);
@@ -200,7 +200,7 @@ describe("settings of an agent as a whole", needs("root"), () => {
   });
 
   for (const address of ["0.0.0.0", "::"]) {
-    test(`the address ${address} is all of the machine`, async (t) => {
+    test(`the address ${address} means all addresses of the machine`, async (t) => {
       const port = await freePort();
       await start(t, ["--enable-server", `--address=${address}`, `--port=${port}`]);
       assert.deepEqual(
@@ -211,7 +211,7 @@ describe("settings of an agent as a whole", needs("root"), () => {
     });
   }
 
-  test("the read-only and the health port are there by themselves, without the secure server", async (t) => {
+  test("the read-only and health ports are served without the secure server", async (t) => {
     const [port, readOnly, health] = [await freePort(), await freePort(), await freePort()];
     await start(t, [`--port=${port}`, `--read-only-port=${readOnly}`, `--healthz-port=${health}`]);
     assert.deepEqual(
@@ -230,13 +230,13 @@ describe("settings of an agent as a whole", needs("root"), () => {
     [["--contention-profiling", "--enable-debugging-handlers=false"], 405],
   ];
   for (const [flags, status] of profiled)
-    test(`with ${flags.join(" ") || "no flag"} the profile of blocking is answered with ${status}`, async (t) => {
+    test(`with ${flags.join(" ") || "no flag"} a request for the block profile is answered with ${status}`, async (t) => {
       const port = await freePort();
       await start(t, ["--enable-server", "--address=127.0.0.1", `--port=${port}`, ...flags]);
       assert.equal(await ask(`https://127.0.0.1:${port}/debug/pprof/block`), status);
     });
 
-  test("a read-only or health port of 0 is none", async (t) => {
+  test("a read-only or health port of 0 disables the server", async (t) => {
     const port = await freePort();
     const { agent } = await start(t, ["--enable-server", `--port=${port}`]);
     assert.equal(await ask(`https://127.0.0.1:${port}/healthz`), 200);
@@ -245,7 +245,7 @@ describe("settings of an agent as a whole", needs("root"), () => {
     assert.ok(agent && (stdout === "" || own.length === 1), own.join("\n"));
   });
 
-  test("an agent whose root control group is not there does not start, and does not make it", async (t) => {
+  test("an agent whose root cgroup does not exist does not start, and does not create it", async (t) => {
     const flags = ["--cgroups-per-qos=true", "--cgroup-root=/orch-settings-none"];
     await assert.rejects(
       start(t, flags),
@@ -256,7 +256,7 @@ describe("settings of an agent as a whole", needs("root"), () => {
     assert.equal(made.flat().includes("orch-settings-none"), false);
   });
 
-  test("an agent that runs once starts static pods and those that the API server has for it, and does not become part of the cluster", async (t) => {
+  test("an agent with --runonce starts static pods and the pods bound to its node, and does not register", async (t) => {
     const server = await serverWithAccount();
     const { client } = server;
     const pod = JSON.parse(podText("settings-once")) as { spec: object };
@@ -272,7 +272,7 @@ describe("settings of an agent as a whole", needs("root"), () => {
 });
 
 describe("an agent that runs once", needsContainerd(), () => {
-  test("starts the pods of its files, quits with 0, and leaves them running", async (t) => {
+  test("starts its static pods, exits with 0, and leaves them running", async (t) => {
     const containerd = await startContainerd();
     t.after(() => containerd.stop().then(removeLogs));
     const statics = join(containerd.folder, "static.json");

@@ -45,7 +45,7 @@ describe("a node that shuts down", needsCluster(), () => {
     return status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True") === true;
   };
 
-  test("pods end in the order of their priority, as their last status tells, and only then the lock goes", async () => {
+  test("pods end in the order of their priority, according to their last status, before the lock is released", async () => {
     await until("the lock is held", async () => (await logins.lock()).includes("held"));
     const ending = (code: number, spec: object = {}): Promise<string> =>
       home.create({
@@ -80,7 +80,7 @@ describe("a node that shuts down", needsCluster(), () => {
     const endOf = (pod: typeof well): number =>
       Date.parse(pod?.status?.containerStatuses?.[0]?.state.terminated?.finishedAt ?? "");
     assert.ok(endOf(last) >= Math.max(endOf(well), endOf(badly)), "the critical pod ended last");
-    await until("the lock is let go", async () => (await logins.lock()).includes("released"));
+    await until("the lock is released", async () => (await logins.lock()).includes("released"));
     assert.equal(await isReady(), false);
     const late = await home.ended(await home.script("true"));
     assert.deepEqual([late.status?.phase, late.status?.reason], ["Failed", "NodeShutdown"]);
@@ -101,7 +101,7 @@ describe("a node that shuts down", needsCluster(), () => {
     }
   });
 
-  test("a shutdown that is called off leaves the node as it was", async () => {
+  test("a cancelled shutdown leaves the node unchanged", async () => {
     const held = (await logins.lock()).filter((word) => word === "held").length;
     logins.prepareForShutdown(true);
     await until("the node says so", async () => !(await isReady()));

@@ -44,7 +44,7 @@ describe("fields of later releases", { concurrency: 4, ...needsCluster() }, () =
     await cluster?.stop();
   });
 
-  test("containers start behind the startup probe of a sidecar and share the pod with it", async () => {
+  test("containers start after the startup probe of a sidecar and run alongside it", async () => {
     const name = await home.create({
       volumes,
       restartPolicy: "Never",
@@ -70,7 +70,7 @@ describe("fields of later releases", { concurrency: 4, ...needsCluster() }, () =
     );
   });
 
-  test("a sidecar that ends is restarted while the container goes on", async () => {
+  test("a sidecar that exits is restarted while the container keeps running", async () => {
     const name = await home.create({
       volumes,
       restartPolicy: "Never",
@@ -110,11 +110,11 @@ describe("fields of later releases", { concurrency: 4, ...needsCluster() }, () =
     await home.ready(name);
     const from = Date.now();
     const last = await home.remove(name, 60);
-    assert.ok(Date.now() - from >= 3000, "it was not told to end before");
+    assert.ok(Date.now() - from >= 3000, "it was not signalled before");
     assert.equal(last.status?.containerStatuses?.[0]?.state.terminated?.exitCode, 0);
   });
 
-  test("a container that the kernel kills for its memory is told of on the node", async () => {
+  test("a container killed by the OOM killer is reported in an event of the node", async () => {
     const name = (await killedForMemory(home, "32Mi")).metadata.name!;
     const found = await until("the event is written", async () => {
       const { items } = await cluster.client.of(kinds.coreEvents).list();

@@ -20,7 +20,7 @@ const isReady = (pod: Pod): boolean =>
   pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") === true;
 const idOf = (pod: Pod): string | undefined => pod.status?.containerStatuses?.[0]?.containerID;
 
-describe("trouble on a node", needsCluster(), () => {
+describe("failures on a node", needsCluster(), () => {
   let cluster: Cluster;
   let home: PodHome;
   let disk: string;
@@ -74,7 +74,7 @@ describe("trouble on a node", needsCluster(), () => {
   const marked = (): Map<string, number> => new Map(steady.map((name) => [name, home.history(name).length]));
   const make = (): Promise<string> => home.script(forever);
 
-  test("the agent is killed under thirty pods and comes back: none restarts, none flips, and what came meanwhile is done", async () => {
+  test("the agent is killed under thirty pods and comes back: none restarts, none flips, and changes made meanwhile are applied", async () => {
     const from = marked();
     const leaving = await make();
     await home.ready(leaving);
@@ -90,7 +90,7 @@ describe("trouble on a node", needsCluster(), () => {
     await home.remove(coming);
   });
 
-  test("the agent is restarted in good order: none restarts, none flips", async () => {
+  test("the agent is restarted gracefully: none restarts, none flips", async () => {
     const from = marked();
     const probed = await home.script(forever, {
       readinessProbe: { exec: { command: ["true"] }, periodSeconds: 1 },
@@ -104,7 +104,7 @@ describe("trouble on a node", needsCluster(), () => {
     await home.remove(next);
   });
 
-  test("after the agent was restarted, the files of a pod that runs follow their objects, and what it did to its own folder stays", async () => {
+  test("after a restart of the agent, volume files of a running pod follow their objects, and its changes to its own volume stay", async () => {
     const { namespace } = home;
     const maps = cluster.client.of(kinds.configMaps);
     await maps.create({ metadata: { name: "followed" }, data: { word: "one" } }, { namespace });
@@ -125,7 +125,7 @@ describe("trouble on a node", needsCluster(), () => {
     await home.remove(name);
   });
 
-  test("a pod whose object went while the agent was dead is ended", async () => {
+  test("a pod whose object was deleted while the agent was down is terminated", async () => {
     const orphan = await make();
     const { metadata } = await home.ready(orphan);
     await cluster.agent.kill9();
@@ -134,7 +134,7 @@ describe("trouble on a node", needsCluster(), () => {
     await until("it has ended", async () => !(await sandboxes()).includes(metadata.uid ?? ""));
   });
 
-  test("containerd is killed and comes back: containers go on, the node says so, and work goes on", async () => {
+  test("containerd is killed and comes back: containers keep running, the node reports it, and syncing continues", async () => {
     const from = marked();
     await cluster.containerd.kill();
     const waiting = await make();
@@ -172,7 +172,7 @@ describe("trouble on a node", needsCluster(), () => {
     }
   });
 
-  test(`the API server is gone for ${outageSeconds} s: pods go on, restarts go on, and all is told afterwards`, async () => {
+  test(`the API server is down for ${outageSeconds} s: pods and restarts continue, and all changes are reported afterwards`, async () => {
     const from = marked();
     const busy = await home.script(
       `until [ -e /tmp/stop ]; do sleep 0.2; done; exit 3`,
@@ -188,7 +188,7 @@ describe("trouble on a node", needsCluster(), () => {
     await cluster.apiserver.restart();
     const later = await home.until(
       busy,
-      "is told to have restarted",
+      "is reported as restarted",
       (seen) => seen.status?.containerStatuses?.[0]?.restartCount === 1,
     );
     assert.equal(later.status?.containerStatuses?.[0]?.lastState.terminated?.exitCode, 3);
@@ -232,7 +232,7 @@ describe("trouble on a node", needsCluster(), () => {
     const early = names.slice(0, 15);
     const gone = early.map((name) => home.remove(name));
     const ready = await Promise.all(names.slice(15).map((name) => home.ready(name)));
-    assert.equal(new Set(ready.map(({ status }) => status?.podIP)).size, 35, "an address was given twice");
+    assert.equal(new Set(ready.map(({ status }) => status?.podIP)).size, 35, "an address was assigned twice");
     await Promise.all([...gone, ...names.slice(15).map((name) => home.remove(name))]);
     const uids = new Set(names.map((name) => home.get(name)?.metadata.uid ?? ""));
     const left = async (): Promise<string[]> => [
