@@ -102,7 +102,7 @@ test("without any Node a launcher reports what is missing", () => {
     env: { PATH: folderWithOnly("readlink") },
   });
   assert.equal(status, 1);
-  assert.match(stderr, /needs Node\.js/);
+  assert.match(stderr, /requires Node\.js/);
 });
 
 // Minimal systems lack a library that the pinned Node needs: the test hides it in a mount namespace.
@@ -123,7 +123,7 @@ test(
     else
       assert.match(
         stderr,
-        /^orch: needs Node\.js 24 or newer and found only v.*needs libatomic\.so\.1: install that \(Debian: apt-get install libatomic1\)/,
+        /^orch: requires Node\.js 24 or newer and found only v.*needs libatomic\.so\.1: install that \(Debian: apt-get install libatomic1\)/,
       );
   },
 );
