@@ -53,7 +53,7 @@ const running = controller(client, stop.signal);
 await running.synced;
 for (const name of ["a", "b", "c"]) await create(name);
 while ((await marked()) !== "a b c") await new Promise((resolve) => setImmediate(resolve));
-console.log(`marked in spite of ${faults.met.length} faults: ${await marked()}`);
+console.log(`marked in spite of ${faults.injected.length} faults: ${await marked()}`);
 stop.abort();
 await running.stopped;
 

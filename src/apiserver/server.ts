@@ -454,7 +454,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
       log.verbose(1, "[graceful-termination] apiserver is exiting");
     },
     stop: async () => {
-      await lifecycle.stopSoon(edge);
+      await lifecycle.stopEmbedded(edge);
       await close();
     },
   };

@@ -1,7 +1,7 @@
 // Fetches small documents over HTTPS, trusting given authorities.
 import { type RequestOptions, request } from "node:https";
 import { STATUS_CODES } from "node:http";
-import { type Dial, checkServerIdentity, connectionErrorText, connectionsBy } from "#http";
+import { type Dial, checkServerIdentity, connectionErrorText, createConnectionWith } from "#http";
 
 const timeoutMilliseconds = 10_000;
 const maxBytes = 1024 * 1024;
@@ -39,7 +39,7 @@ export function documentFetcher(
         },
         signal: AbortSignal.timeout(timeoutMilliseconds),
         checkServerIdentity,
-        ...(dial && { createConnection: connectionsBy(dial, (given) => given) }),
+        ...(dial && { createConnection: createConnectionWith(dial, (given) => given) }),
       };
       const call = request(url, options, (response) => {
         const chunks: Buffer[] = [];

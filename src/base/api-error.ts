@@ -112,7 +112,7 @@ export function invalid(
   name: string,
   errors: readonly FieldError[],
 ): ApiError {
-  const { texts, causes } = told(errors);
+  const { texts, causes } = messagesAndCauses(errors);
   const more = errors.length > causes.length ? `, and ${errors.length - causes.length} more` : "";
   const text = texts.length === 1 && !more ? texts[0]! : `[${texts.join(", ")}${more}]`;
   return new ApiError(
@@ -129,19 +129,19 @@ export function invalid(
 }
 
 /** Number of field errors after which validation may stop: errors beyond it are not reported. */
-export const mostFindings = 20_000;
+export const maxFieldErrors = 20_000;
 
 /**
  * Size limit of the reported errors. A list may be as long as a request, and each of its items may appear in
  * an error with its whole value.
  */
-const mostTextLength = 1024 * 1024;
+const maxErrorLength = 1024 * 1024;
 
 /**
  * Returns the errors as messages and as causes, up to a size limit. Repeated messages are merged; each error
  * keeps its own cause.
  */
-function told(errors: readonly FieldError[]): {
+function messagesAndCauses(errors: readonly FieldError[]): {
   readonly texts: readonly string[];
   readonly causes: readonly StatusCause[];
 } {
@@ -149,7 +149,7 @@ function told(errors: readonly FieldError[]): {
   const causes: StatusCause[] = [];
   let length = 0;
   for (const error of errors) {
-    if (length > mostTextLength) break;
+    if (length > maxErrorLength) break;
     const message = fieldErrorBody(error);
     length += error.field.length + message.length;
     texts.add(`${error.field}: ${message}`);
@@ -178,7 +178,7 @@ export interface FieldError {
   readonly value?: unknown;
 }
 
-const words: Record<FieldErrorType, string> = {
+const descriptions: Record<FieldErrorType, string> = {
   FieldValueRequired: "Required value",
   FieldValueInvalid: "Invalid value",
   FieldValueNotSupported: "Unsupported value",
@@ -202,7 +202,7 @@ const largeNumbers = (_: string, value: unknown): unknown =>
   typeof value === "bigint" ? Number(value) : value;
 
 /** A value whose text in error messages is given explicitly. */
-export class Spelled {
+export class LiteralValue {
   readonly text: string;
   constructor(text: string) {
     this.text = text;
@@ -210,11 +210,11 @@ export class Spelled {
 }
 
 /** Wraps an object or array of a document that has no declared type, so that errors print it in Go syntax. */
-export const undeclared = (value: unknown): unknown =>
-  typeof value === "object" && value !== null ? new Spelled(goSyntax(value)) : value;
+export const untypedValue = (value: unknown): unknown =>
+  typeof value === "object" && value !== null ? new LiteralValue(goSyntax(value)) : value;
 
 /** Stands for a value that error messages leave out. */
-export const omitted = new Spelled("");
+export const omitted = new LiteralValue("");
 
 /**
  * Formats a value as in errors of kube-apiserver: a missing value is the string "null", lists of strings
@@ -222,7 +222,7 @@ export const omitted = new Spelled("");
  */
 function valueText(value: unknown): string {
   if (value === null || value === undefined) return '"null"';
-  if (value instanceof Spelled) return value.text;
+  if (value instanceof LiteralValue) return value.text;
   if (Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === "string"))
     return `[]string{${value.map(goQuoted).join(", ")}}`;
   if (typeof value === "number") return goNumber(value);
@@ -239,7 +239,7 @@ const shownValue = ({ type, value }: FieldError): unknown =>
 function fieldErrorBody(error: FieldError): string {
   const isShown = !valueless.has(error.type) && error.value !== omitted;
   const shown = isShown ? `: ${valueText(shownValue(error))}` : "";
-  return `${words[error.type]}${shown}${error.detail && `: ${error.detail}`}`;
+  return `${descriptions[error.type]}${shown}${error.detail && `: ${error.detail}`}`;
 }
 
 /** The message of one field error: `spec.x: Invalid value: "y": must be …`. */

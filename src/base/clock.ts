@@ -16,7 +16,7 @@ export interface Clock {
  * Timers up to this length need no special treatment when cancelled: their empty list is released when its
  * time is over.
  */
-const lingering = 60_000;
+const longestShortTimer = 60_000;
 
 /** The system clock. */
 export const systemClock: Clock = {
@@ -40,7 +40,7 @@ export const systemClock: Clock = {
   after: (milliseconds, run) => {
     const timer = setTimeout(run, milliseconds);
     timer.unref();
-    if (milliseconds <= lingering) return () => clearTimeout(timer);
+    if (milliseconds <= longestShortTimer) return () => clearTimeout(timer);
     return () => {
       // Node keeps one list of timers per duration, and releases an empty list early only if its last timer
       // was ref'd.
@@ -71,7 +71,7 @@ export function virtualClock(start = 0): VirtualClock {
     timers.add(timer);
     return () => void timers.delete(timer);
   };
-  const firstBefore = (end: number): VirtualTimer | undefined => {
+  const nextDue = (end: number): VirtualTimer | undefined => {
     let first: VirtualTimer | undefined;
     for (const timer of timers) if (timer.at <= end && (!first || timer.at < first.at)) first = timer;
     return first;
@@ -98,7 +98,7 @@ export function virtualClock(start = 0): VirtualClock {
     advance: async (milliseconds) => {
       const end = now + milliseconds;
       for (;;) {
-        const next = firstBefore(end);
+        const next = nextDue(end);
         if (!next) break;
         timers.delete(next);
         now = Math.max(now, next.at);

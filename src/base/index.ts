@@ -6,7 +6,7 @@ export {
   type FieldError,
   type FieldErrorType,
   type ResourceName,
-  Spelled,
+  LiteralValue,
   omitted,
   type StatusCause,
   type StatusDetails,
@@ -23,7 +23,7 @@ export {
   internal,
   invalid,
   invalidValue,
-  mostFindings,
+  maxFieldErrors,
   methodNotAllowed,
   notAcceptable,
   notFound,
@@ -37,7 +37,7 @@ export {
   tooMany,
   tooManyRequests,
   unauthorized,
-  undeclared,
+  untypedValue,
   unsupportedMediaType,
 } from "./api-error.ts";
 export { type Steps, finishSteps, runSteps } from "./steps.ts";
@@ -115,7 +115,7 @@ export {
   type Instant,
   TimeError,
   canonicalMicroTime,
-  givenMicroTime,
+  microTimeOrZero,
   zeroMicroTime,
   canonicalTime,
   formatMicroTime,
@@ -128,7 +128,7 @@ export {
   parseTime,
   timeOfMillis,
 } from "./time.ts";
-export { refusalText } from "./refusal-text.ts";
+export { responseErrorText } from "./response-error-text.ts";
 export { deepCopy } from "./deep-copy.ts";
 export { errnoText, fileErrorText } from "./file-error.ts";
 export { flatText } from "./flat-text.ts";

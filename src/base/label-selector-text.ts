@@ -63,9 +63,9 @@ const operators: Readonly<Record<string, Requirement["operator"]>> = {
   "<": "lt",
 };
 
-const unlike = (found: string, expected: string): SelectorError =>
+const unexpected = (found: string, expected: string): SelectorError =>
   new SelectorError(`found '${found}', expected: ${expected}`);
-const unlikely = (found: string, expected: string): SelectorError =>
+const invalidRequirement = (found: string, expected: string): SelectorError =>
   new SelectorError(`unable to parse requirement: found '${found}', expected: ${expected}`);
 
 export function parseLabelSelector(text: string): readonly Requirement[] {
@@ -73,26 +73,27 @@ export function parseLabelSelector(text: string): readonly Requirement[] {
   const requirements: Requirement[] = [];
   if (tokens.peek() === "") return requirements;
   if (!isWord(tokens.peek()) && tokens.peek() !== "!")
-    throw unlike(tokens.peek(), "!, identifier, or 'end of string'");
+    throw unexpected(tokens.peek(), "!, identifier, or 'end of string'");
   for (;;) {
     requirements.push(requirementOf(tokens));
     const separator = tokens.take();
     if (separator === "") return requirements;
-    if (separator !== ",") throw unlike(separator, "',' or 'end of string'");
-    if (!isWord(tokens.peek()) && tokens.peek() !== "!") throw unlike(tokens.peek(), "identifier after ','");
+    if (separator !== ",") throw unexpected(separator, "',' or 'end of string'");
+    if (!isWord(tokens.peek()) && tokens.peek() !== "!")
+      throw unexpected(tokens.peek(), "identifier after ','");
   }
 }
 
 function requirementOf(tokens: Tokens): Requirement {
   const negated = tokens.peek() === "!" && tokens.take() === "!";
   const key = tokens.take();
-  if (!isWord(key)) throw unlikely(key, "identifier");
+  if (!isWord(key)) throw invalidRequirement(key, "identifier");
   if (!isQualifiedName(key)) throw new LabelError("key", "<nil>", key);
   if (negated) return { key, operator: "!", values: [] };
   if (tokens.peek() === "" || tokens.peek() === ",") return { key, operator: "exists", values: [] };
   const written = tokens.take();
   const operator = Object.hasOwn(operators, written) ? operators[written] : undefined;
-  if (operator === undefined) throw unlikely(written, "in, notin, =, ==, !=, gt, lt");
+  if (operator === undefined) throw invalidRequirement(written, "in, notin, =, ==, !=, gt, lt");
   const values = isWord(written) ? setOf(tokens) : [valueOf(tokens)];
   if ((operator === "gt" || operator === "lt") && !isInteger64(values[0]!))
     throw new SelectorError(
@@ -106,7 +107,7 @@ function requirementOf(tokens: Tokens): Requirement {
 function valueOf(tokens: Tokens): string {
   if (tokens.peek() === "" || tokens.peek() === ",") return "";
   const value = tokens.take();
-  if (!isWord(value)) throw unlikely(value, "identifier");
+  if (!isWord(value)) throw invalidRequirement(value, "identifier");
   return value;
 }
 
@@ -115,14 +116,16 @@ function setOf(tokens: Tokens): string[] {
   if (opening !== "(")
     throw new SelectorError(`unable to parse requirement: found '${opening}' expected: '('`);
   const first = tokens.peek();
-  if (first !== ")" && first !== "," && !isWord(first)) throw unlikely(first, "',', ')' or identifier");
+  if (first !== ")" && first !== "," && !isWord(first))
+    throw invalidRequirement(first, "',', ')' or identifier");
   const values = new Set<string>(first === ")" ? [""] : []);
   while (tokens.peek() !== ")") {
     const token = tokens.take();
     if (isWord(token)) {
       values.add(token);
-      if (tokens.peek() !== "," && tokens.peek() !== ")") throw unlikely(tokens.peek(), "',' or ')'");
-    } else if (token !== ",") throw unlikely(token, "',', or identifier");
+      if (tokens.peek() !== "," && tokens.peek() !== ")")
+        throw invalidRequirement(tokens.peek(), "',' or ')'");
+    } else if (token !== ",") throw invalidRequirement(token, "',', or identifier");
     else {
       if (values.size === 0 || tokens.peek() === ")") values.add("");
       if (tokens.peek() === ",") {

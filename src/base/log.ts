@@ -79,8 +79,8 @@ export function createLog(options: LogOptions = {}): RootLog {
     const names = [file, ...(options.aliases?.[file] ?? [])];
     return modules.find(({ match }) => names.some((name) => match.test(name)))?.level ?? verbosity;
   };
-  const passes = (level: number, entrance: () => void): boolean =>
-    level <= verbosity || (modules.length > 0 && level <= levelOf(callerOf(entrance)));
+  const passes = (level: number, entryPoint: () => void): boolean =>
+    level <= verbosity || (modules.length > 0 && level <= levelOf(callerOf(entryPoint)));
 
   const make = (always: readonly LogFields[]): Log => {
     const all = (fields: LogFields | undefined): readonly LogFields[] =>
@@ -121,14 +121,14 @@ export const silentLog: Log = {
 };
 
 /** Returns the location, such as `server.ts:12`, of the code that called `entrance`. */
-function callerOf(entrance: (...parameters: never[]) => unknown): string {
+function callerOf(entryPoint: (...parameters: never[]) => unknown): string {
   const limit = Error.stackTraceLimit;
   const prepare = Error.prepareStackTrace;
   const holder: { stack?: unknown } = {};
   try {
     Error.stackTraceLimit = 1;
     Error.prepareStackTrace = (_error, sites) => sites;
-    Error.captureStackTrace(holder, entrance);
+    Error.captureStackTrace(holder, entryPoint);
     const site = (holder.stack as readonly NodeJS.CallSite[])[0];
     const file = site?.getFileName() ?? "unknown.ts";
     return sourceAt(file, site?.getLineNumber() ?? 0);

@@ -78,7 +78,7 @@ export interface Metrics {
   expose(): string;
 }
 
-interface Shown {
+interface ExposedMetric {
   reset(): void;
   readonly name: string;
   readonly head: string;
@@ -89,11 +89,11 @@ interface Shown {
 const defaultBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
 export function createMetrics(options: MetricsOptions = {}): Metrics {
-  const shown = new Map<string, Shown>();
+  const shown = new Map<string, ExposedMetric>();
   const hooks: (() => void)[] = [];
   const disabled = new Set(options.disabled);
   const seriesLimit = options.seriesLimit ?? 20_000;
-  const ofMetrics = metricCounters();
+  const registryCounts = metricCounters();
 
   function family<S extends Countable>(
     type: MetricType,
@@ -105,9 +105,9 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
     if (shown.has(name)) throw new Error(`metric ${name} is declared twice`);
     const allowed = labels.map((label) => options.allowedLabels?.[`${name},${label}`]);
     const tree = new LabelTree<S>(labels, seriesLimit, allowed, make);
-    ofMetrics.registered(metric);
-    if (disabled.has(name)) ofMetrics.disabled++;
-    else if (isHidden(metric, options)) ofMetrics.hidden++;
+    registryCounts.registered(metric);
+    if (disabled.has(name)) registryCounts.disabled++;
+    else if (isHidden(metric, options)) registryCounts.hidden++;
     else {
       shown.set(name, {
         name,
@@ -167,9 +167,9 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
         ["stability_level", "deprecated_version"],
       );
       made.beforeScrape(() => {
-        disabledTotal.with().value = ofMetrics.disabled;
-        hiddenTotal.with().value = ofMetrics.hidden;
-        for (const [key, count] of ofMetrics.kinds) {
+        disabledTotal.with().value = registryCounts.disabled;
+        hiddenTotal.with().value = registryCounts.hidden;
+        for (const [key, count] of registryCounts.kinds) {
           const [stability, version] = key.split(" ");
           registeredTotal.with(stability!, version!).value = count;
         }

@@ -7,12 +7,12 @@ import { makeFolder } from "./make-folder.ts";
 /** Writes or replaces such a file; missing parent directories are created for the owner only. */
 export function writePrivate(file: string, text: string): void {
   makeFolder(dirname(resolve(file)));
-  const draft = `${file}.${process.pid}.${randomBytes(4).toString("hex")}`;
+  const temporary = `${file}.${process.pid}.${randomBytes(4).toString("hex")}`;
   try {
-    writeFileSync(draft, text, { mode: 0o600, flag: "wx" });
-    renameSync(draft, file);
+    writeFileSync(temporary, text, { mode: 0o600, flag: "wx" });
+    renameSync(temporary, file);
   } catch (error) {
-    rmSync(draft, { force: true });
+    rmSync(temporary, { force: true });
     throw error;
   }
 }

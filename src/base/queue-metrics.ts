@@ -58,7 +58,7 @@ export function queueMetrics(metrics: Metrics, now: () => number): QueueMetrics 
       waited: waited.with(name),
       worked: worked.with(name),
     };
-    const begun = running.getOrInsertComputed(name, () => new Set());
+    const active = running.getOrInsertComputed(name, () => new Set());
     return {
       added: () => {
         own.adds.add();
@@ -67,11 +67,11 @@ export function queueMetrics(metrics: Metrics, now: () => number): QueueMetrics 
       started: (seconds, waiting) => {
         own.waited.observe(seconds);
         own.depth.set(waiting);
-        const one = { since: now() };
-        begun.add(one);
+        const entry = { since: now() };
+        active.add(entry);
         return () => {
-          begun.delete(one);
-          own.worked.observe((now() - one.since) / 1000);
+          active.delete(entry);
+          own.worked.observe((now() - entry.since) / 1000);
         };
       },
       retried: () => own.retries.add(),

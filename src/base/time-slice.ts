@@ -10,7 +10,7 @@ const backgroundMilliseconds = 2;
  */
 const turnsPerBackground = 8;
 /** Reading the clock costs more than most ticks do. */
-const stepsBetweenLooks = 16;
+const ticksPerClockRead = 16;
 
 /**
  * The request or client the work is done for. The signal is read only at yields, so its getter may be costly.
@@ -38,21 +38,21 @@ export class TimeSlice {
 
   /** Counts one of many small steps; reports whether the slice is used up. */
   tick(): boolean {
-    return ++this.#steps % stepsBetweenLooks === 0 && this.expired;
+    return ++this.#steps % ticksPerClockRead === 0 && this.expired;
   }
 
   /** Turns background work into work that a caller waits for. */
   promote(): void {
     this.#background = false;
-    const at = inBackground.findIndex(({ slice }) => slice === this);
-    if (at >= 0) waitedFor.push(...inBackground.splice(at, 1));
+    const at = background.findIndex(({ slice }) => slice === this);
+    if (at >= 0) foreground.push(...background.splice(at, 1));
   }
 
   /** Yields to other work; throws if the caller's signal is aborted. */
   async yield(): Promise<void> {
     await new Promise<void>((wake) => {
-      if (waitedFor.length + inBackground.length === 0) setImmediate(resumeOne);
-      (this.#background ? inBackground : waitedFor).push({ slice: this, wake });
+      if (foreground.length + background.length === 0) setImmediate(resumeOne);
+      (this.#background ? background : foreground).push({ slice: this, wake });
     });
     this.#caller?.signal.throwIfAborted();
     this.#began = performance.now();
@@ -64,14 +64,14 @@ interface Yielded {
   readonly wake: () => void;
 }
 
-const waitedFor: Yielded[] = [];
-const inBackground: Yielded[] = [];
+const foreground: Yielded[] = [];
+const background: Yielded[] = [];
 let turn = 0;
 
 function resumeOne(): void {
   const backgroundFirst = ++turn % turnsPerBackground === 0;
-  const [first, second] = backgroundFirst ? [inBackground, waitedFor] : [waitedFor, inBackground];
+  const [first, second] = backgroundFirst ? [background, foreground] : [foreground, background];
   const next = first.shift() ?? second.shift();
-  if (waitedFor.length + inBackground.length > 0) setImmediate(resumeOne);
+  if (foreground.length + background.length > 0) setImmediate(resumeOne);
   next?.wake();
 }

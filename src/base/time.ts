@@ -34,7 +34,7 @@ function parseAs(text: string, layout: string): Instant {
   const refuse = (why: string) => new TimeError(`parsing time ${JSON.stringify(text)}${why}`);
   const found = text.length < longest ? grammar.exec(text) : null;
   if (!found || (layout === microLayout && found[7]?.length !== 6))
-    throw refuse(misfit(text.slice(0, longest), layout));
+    throw refuse(layoutError(text.slice(0, longest), layout));
   const [year, month, day, hour, minute, second] = [1, 2, 3, 4, 5, 6].map((group) =>
     Number(found[group]),
   ) as [number, number, number, number, number, number];
@@ -63,7 +63,7 @@ const parts: readonly (readonly [pattern: RegExp, part: string])[] = [
 ]; // prettier-ignore
 
 /** Describes where a text deviates from its layout. */
-function misfit(text: string, layout: string): string {
+function layoutError(text: string, layout: string): string {
   const fraction: (typeof parts)[number] =
     layout === microLayout ? [/^[.,]\d{6}/, ".000000"] : [/^(?:[.,]\d+)?/, ""];
   let rest = text;
@@ -159,7 +159,7 @@ export const zeroMicroTime = "0001-01-01T00:00:00.000000Z";
  * Decoding must distinguish a given time from an absent one: as in kube-apiserver, a zero time in a document
  * counts as given, although it is printed as null.
  */
-export const givenMicroTime = (text: string): string => canonicalMicroTime(text) ?? zeroMicroTime;
+export const microTimeOrZero = (text: string): string => canonicalMicroTime(text) ?? zeroMicroTime;
 
 export function canonicalMicroTime(text: string): string | null {
   if (looksCanonical(text, 27)) return text;

@@ -2,7 +2,7 @@
 import { type StartedServer, apiserverOptions, fileProblems, settleApiserver, start } from "#apiserver";
 import { type Log, systemClock, versionText } from "#base";
 import { chosenDialect } from "#dialect";
-import { answerOperator, logFlags, logFrom, problemText, terminalWidth } from "#options";
+import { handleStartupOutput, logFlags, logFrom, problemText, terminalWidth } from "#options";
 import { ownMemory, returnMemory } from "./memory-return.ts";
 import { reasonToStop, notifySupervisor } from "./up/channel.ts";
 
@@ -22,7 +22,7 @@ export async function runApiserver(argv: readonly string[], companion?: Companio
   }
   const { dialect } = choice;
   const settled = await settleApiserver(dialect, argv);
-  const exitCode = answerOperator(apiserverOptions(dialect), settled, {
+  const exitCode = handleStartupOutput(apiserverOptions(dialect), settled, {
     version: versionText,
     width: terminalWidth(process.env, process.stdout.columns),
     out: (text) => void process.stdout.write(text),

@@ -3,7 +3,7 @@ import { setFlagsFromString } from "node:v8";
 import { releaseVersion, systemClock, versionText } from "#base";
 import { chosenDialect } from "#dialect";
 import { nodeagentOptions, settleNodeagent, startAgent, writeNodeagentConfig } from "#nodeagent";
-import { answerOperator, logFrom, terminalWidth } from "#options";
+import { handleStartupOutput, logFrom, terminalWidth } from "#options";
 import { ownMemory, returnMemory } from "./memory-return.ts";
 import { reasonToStop, notifySupervisor } from "./up/channel.ts";
 
@@ -23,7 +23,7 @@ async function main(): Promise<number> {
   }
   const { dialect } = choice;
   const settled = await settleNodeagent(dialect, argv);
-  const exitCode = answerOperator(nodeagentOptions(dialect), settled, {
+  const exitCode = handleStartupOutput(nodeagentOptions(dialect), settled, {
     version: versionText,
     width: terminalWidth(process.env, process.stdout.columns),
     out,

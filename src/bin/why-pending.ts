@@ -25,7 +25,7 @@ const whyOptions = (dialect: Dialect): OptionSet<WhyOption> => ({
   dialect,
   sections: sections(dialect),
   checks: [],
-  takesWords: true,
+  takesArguments: true,
 });
 
 export const whyPendingCommand = (argv: readonly string[], output: Output): Promise<number> =>

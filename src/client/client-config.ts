@@ -206,7 +206,7 @@ export const writeClientConfig = (file: string, config: ClientConfig): void =>
 export function connectionOf(
   config: ClientConfig,
   contextName: string = config["current-context"],
-  ownCertificate?: () => Pick<ConnectionSecrets, "certificate" | "key"> | undefined,
+  clientCertificate?: () => Pick<ConnectionSecrets, "certificate" | "key"> | undefined,
 ): HttpsOptions & { readonly namespace?: string } {
   if (contextName === "") throw new ClientConfigError("the client config has no current-context");
   const context = config.contexts.find(({ name }) => name === contextName)?.context;
@@ -231,8 +231,8 @@ export function connectionOf(
   if (problems.length > 0) throw new ClientConfigError(`invalid configuration: ${problems.join(", ")}`);
   const secrets = (): ConnectionSecrets => ({
     ca: pem(cluster["certificate-authority-data"], cluster["certificate-authority"]),
-    ...(ownCertificate
-      ? ownCertificate()
+    ...(clientCertificate
+      ? clientCertificate()
       : {
           certificate: pem(user["client-certificate-data"], user["client-certificate"]),
           key: pem(user["client-key-data"], user["client-key"]),

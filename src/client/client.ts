@@ -171,13 +171,13 @@ export function apiClient(
 /** Converts the server's Status to an ApiError. Retry-After may be present as a header only. */
 function refusal(response: ClientResponse, text: string): ApiError {
   const seconds = Number(response.headers["retry-after"] ?? 0);
-  const later: StatusDetails | undefined = seconds > 0 ? { retryAfterSeconds: seconds } : undefined;
+  const retryDetails: StatusDetails | undefined = seconds > 0 ? { retryAfterSeconds: seconds } : undefined;
   try {
     const status = JSON.parse(text) as { reason?: string; message?: string; details?: StatusDetails };
-    const details = later ? { ...later, ...status.details } : status.details;
+    const details = retryDetails ? { ...retryDetails, ...status.details } : status.details;
     return new ApiError(response.status, status.reason ?? "", status.message ?? text, details);
   } catch {
-    return new ApiError(response.status, "", text.slice(0, 500) || `status ${response.status}`, later);
+    return new ApiError(response.status, "", text.slice(0, 500) || `status ${response.status}`, retryDetails);
   }
 }
 
@@ -216,7 +216,7 @@ function resourceClient(
       const { resourceVersion: _first, resourceVersionMatch: _match, ...rest } = parameters;
       for (let page: ListResult<AnyObject> | undefined; !page || page.continue;) {
         const query = page?.continue ? { ...rest, continue: page.continue } : parameters;
-        page = await list({ limit: usualPage, ...query });
+        page = await list({ limit: defaultPageSize, ...query });
         yield page;
       }
     },
@@ -230,7 +230,7 @@ function resourceClient(
     create: async (object, { name, subresource, namespace = object.metadata.namespace, ...query } = {}) => {
       const path =
         name === undefined
-          ? place(needed(kind, namespace))
+          ? place(requireNamespace(kind, namespace))
           : one(name, { ...(namespace && { namespace }), ...(subresource && { subresource }) });
       return (await send("POST", path + queryOf(query), object)) as AnyObject;
     },
@@ -252,7 +252,7 @@ function resourceClient(
     deleteMany: async ({ namespace, labelSelector, fieldSelector, ...how } = {}) =>
       void (await request(
         "DELETE",
-        place(needed(kind, namespace)) + queryOf({ labelSelector, fieldSelector }),
+        place(requireNamespace(kind, namespace)) + queryOf({ labelSelector, fieldSelector }),
         deleteOptions(how),
       )),
   };
@@ -267,10 +267,13 @@ interface RawList {
   readonly items: AnyObject[] | null;
 }
 
-const usualPage = 500;
+const defaultPageSize = 500;
 
 /** Namespaced objects are written and read in a particular namespace. */
-function needed({ namespaced, plural }: ResourceKind, namespace: string | undefined): string | undefined {
+function requireNamespace(
+  { namespaced, plural }: ResourceKind,
+  namespace: string | undefined,
+): string | undefined {
   if (namespaced && !namespace) throw new Error(`${plural} live in namespaces: say in which one`);
   return namespace;
 }
@@ -288,7 +291,7 @@ function pathsOf(
     place,
     one: (name, at) => {
       if (name === "") throw new Error(`which of the ${kind.plural}? The name is empty`);
-      return `${place(needed(kind, at?.namespace))}/${encodeURIComponent(name)}${at?.subresource ? `/${at.subresource}` : ""}`;
+      return `${place(requireNamespace(kind, at?.namespace))}/${encodeURIComponent(name)}${at?.subresource ? `/${at.subresource}` : ""}`;
     },
   };
 }
@@ -339,7 +342,7 @@ export async function* watch(
   }
 }
 
-const longestLine = 64 * 1024 * 1024;
+const maxLineBytes = 64 * 1024 * 1024;
 
 async function* lines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   let rest: Uint8Array[] = [];
@@ -356,6 +359,6 @@ async function* lines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string>
     }
     if (from < chunk.length) rest.push(chunk.subarray(from));
     size += chunk.length - from;
-    if (size > longestLine) throw new Error("a watch event is larger than the client takes");
+    if (size > maxLineBytes) throw new Error("a watch event is larger than the client takes");
   }
 }

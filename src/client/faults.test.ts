@@ -32,7 +32,7 @@ test("planned answers come in order, each once, and the server never hears of th
   assert.deepEqual(statuses, [500, 410, 410, 200]);
   assert.deepEqual(inner.sent, ["GET /a"]);
   assert.deepEqual(
-    faults.met.map(({ fault }) => fault),
+    faults.injected.map(({ fault }) => fault),
     [{ answer: 500 }, { answer: 410 }, { answer: 410 }],
   );
 });

@@ -29,11 +29,11 @@ export interface FaultyTransport extends Transport {
   /** Number of planned faults that are not used up. */
   readonly planned: number;
   /** The latest injected faults, oldest first. */
-  readonly met: readonly { readonly fault: Fault; readonly method: string; readonly path: string }[];
+  readonly injected: readonly { readonly fault: Fault; readonly method: string; readonly path: string }[];
   clear(): void;
 }
 
-const mostMet = 10_000;
+const maxInjected = 10_000;
 
 /** Reports whether a request is a watch, for use in rules. */
 export const isWatch = ({ path }: ClientRequest): boolean => /[?&]watch=(true|1)(&|$)/.test(path);
@@ -47,14 +47,14 @@ export function withFaults(
     readonly when: (request: ClientRequest) => boolean;
     left: number;
   }[] = [];
-  const met: { fault: Fault; method: string; path: string }[] = [];
+  const injected: { fault: Fault; method: string; path: string }[] = [];
   const next = (request: ClientRequest): Fault | undefined => {
     const at = planned.findIndex(({ when }) => when(request));
     const found = planned[at];
     if (!found) return undefined;
     if (--found.left <= 0) planned.splice(at, 1);
-    if (met.length === mostMet) met.shift();
-    met.push({ fault: found.fault, method: request.method, path: request.path });
+    if (injected.length === maxInjected) injected.shift();
+    injected.push({ fault: found.fault, method: request.method, path: request.path });
     return found.fault;
   };
   return {
@@ -62,7 +62,7 @@ export function withFaults(
     get planned() {
       return planned.length;
     },
-    met,
+    injected,
     clear: () => void planned.splice(0),
     close: () => transport.close(),
     send: async (request) => {
@@ -78,7 +78,7 @@ export function withFaults(
         throw new Unreachable(`the connection was cut ${fault.cut} the request`);
       }
       const response = await transport.send(request);
-      return { ...response, chunks: dropped(response.chunks, fault.dropAfterEvents) };
+      return { ...response, chunks: truncated(response.chunks, fault.dropAfterEvents) };
     },
   };
 }
@@ -123,7 +123,7 @@ function answerOf({
 }
 
 /** Passes on whole lines until the limit, then fails. */
-async function* dropped(chunks: AsyncIterable<Uint8Array>, events: number): AsyncGenerator<Uint8Array> {
+async function* truncated(chunks: AsyncIterable<Uint8Array>, events: number): AsyncGenerator<Uint8Array> {
   let left = events;
   if (left > 0) {
     for await (const chunk of chunks) {

@@ -37,7 +37,7 @@ export interface HttpsTransport extends Transport {
 const pingEveryMilliseconds = 30_000;
 const windowBytes = 4 * 1024 * 1024;
 /** Assumed limit until the server's settings are received. */
-const usualStreams = 100;
+const defaultMaxStreams = 100;
 
 interface Connection {
   readonly session: ClientHttp2Session;
@@ -48,15 +48,15 @@ export function https(options: HttpsOptions): HttpsTransport {
   const connections = new Set<Connection>();
   /** Includes retired connections, until their active requests have ended. */
   const open = new Set<ClientHttp2Session>();
-  const leave = (connection: Connection): void => {
+  const retire = (connection: Connection): void => {
     connections.delete(connection);
     connection.session.close();
   };
-  const free = (): Connection => {
+  const availableConnection = (): Connection => {
     for (const connection of connections) {
       const { session } = connection;
       if (session.closed || session.destroyed) connections.delete(connection);
-      else if (connection.streams < allowed(session)) return connection;
+      else if (connection.streams < maxStreams(session)) return connection;
     }
     const made: Connection = { session: connected(options), streams: 0 };
     open.add(made.session);
@@ -64,13 +64,13 @@ export function https(options: HttpsOptions): HttpsTransport {
       connections.delete(made);
       open.delete(made.session);
     });
-    made.session.on("goaway", () => leave(made));
+    made.session.on("goaway", () => retire(made));
     connections.add(made);
     return made;
   };
   return {
-    send: async (request) => await exchange(free(), request, options),
-    renew: () => connections.forEach(leave),
+    send: async (request) => await exchange(availableConnection(), request, options),
+    renew: () => connections.forEach(retire),
     close: () => {
       for (const session of open) session.destroy();
       connections.clear();
@@ -82,9 +82,9 @@ export function https(options: HttpsOptions): HttpsTransport {
  * Returns the stream limit of a session. A watch occupies its stream for minutes, so requests beyond the
  * limit use another connection instead of waiting.
  */
-function allowed(session: ClientHttp2Session): number {
-  if (session.connecting) return usualStreams;
-  return session.remoteSettings?.maxConcurrentStreams ?? usualStreams;
+function maxStreams(session: ClientHttp2Session): number {
+  if (session.connecting) return defaultMaxStreams;
+  return session.remoteSettings?.maxConcurrentStreams ?? defaultMaxStreams;
 }
 
 function connected(options: HttpsOptions): ClientHttp2Session {
@@ -136,24 +136,24 @@ function exchange(
       return;
     }
     connection.streams++;
-    let why: Error | undefined;
+    let cancelReason: Error | undefined;
     const cancel = (reason: Error): void => {
-      why ??= reason;
-      reject(why);
+      cancelReason ??= reason;
+      reject(cancelReason);
       stream.close(nodeHttp2().constants.NGHTTP2_CANCEL);
     };
     const abort = (): void => cancel(signal!.reason as Error);
-    const late = (): void =>
+    const onTimeout = (): void =>
       cancel(new Unreachable(`${options.server} did not answer within ${timeoutMilliseconds} ms`));
-    const timer = timeoutMilliseconds === undefined ? undefined : setTimeout(late, timeoutMilliseconds);
+    const timer = timeoutMilliseconds === undefined ? undefined : setTimeout(onTimeout, timeoutMilliseconds);
     signal?.addEventListener("abort", abort, { once: true });
     stream.on("response", (incoming) => {
       clearTimeout(timer);
       resolve({
         status: Number(incoming[":status"]),
         headers: incoming,
-        chunks: chunksOf(stream, options.server, () => why),
-        whole: () => wholeOf(stream, options.server, () => why),
+        chunks: chunksOf(stream, options.server, () => cancelReason),
+        whole: () => wholeOf(stream, options.server, () => cancelReason),
       });
     });
     stream.on("error", (error) => reject(new Unreachable(`${options.server}: ${error.message}`)));
@@ -161,7 +161,7 @@ function exchange(
       connection.streams--;
       clearTimeout(timer);
       signal?.removeEventListener("abort", abort);
-      reject(why ?? new Unreachable(`${options.server} closed the connection`));
+      reject(cancelReason ?? new Unreachable(`${options.server} closed the connection`));
     });
     if (body !== undefined) stream.end(body);
   });
@@ -187,18 +187,18 @@ function wholeOf(
 ): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
-    const broken = (why: string): void =>
+    const failed = (why: string): void =>
       reject(cancelled() ?? new Unreachable(`${server}: the answer broke off (${why})`));
-    if (stream.destroyed) return broken("closed");
+    if (stream.destroyed) return failed("closed");
     stream.on("data", (chunk: Buffer) => chunks.push(chunk));
-    stream.on("error", (error) => broken(error.message));
+    stream.on("error", (error) => failed(error.message));
     // Node also emits `end` for a stream that was reset or whose connection was closed.
     stream.on("end", () =>
       stream.aborted || stream.rstCode
-        ? broken("reset")
+        ? failed("reset")
         : resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)),
     );
-    stream.on("close", () => broken("closed"));
+    stream.on("close", () => failed("closed"));
   });
 }
 

@@ -201,7 +201,7 @@ test("trouble is told, waited out longer each time, and a server's Retry-After i
     clock,
     signal: stop.signal,
     onEvent: () => undefined,
-    onTrouble: (error) => troubles.push([error.message, clock.now()]),
+    onError: (error) => troubles.push([error.message, clock.now()]),
   });
   await pass(clock, script.idle);
   stop.abort();
@@ -225,7 +225,7 @@ test("a server that ends every watch at once is not asked in a hurry", async () 
     clock,
     signal: stop.signal,
     onEvent: () => undefined,
-    onTrouble: (error) => troubles.push(error.message),
+    onError: (error) => troubles.push(error.message),
   });
   await pass(clock, script.idle);
   stop.abort();
@@ -248,7 +248,7 @@ test("a listener that throws is told about it and loses nothing", async () => {
     clock,
     signal: stop.signal,
     onEvent,
-    onTrouble: (error) => troubles.push(error.message),
+    onError: (error) => troubles.push(error.message),
   });
   await copy.synced;
   assert.deepEqual(seen, ["added a@1", "added b@2"]);

@@ -15,7 +15,7 @@ export interface InformerOptions<T> {
   readonly signal: AbortSignal;
   readonly onEvent: (event: InformerEvent<T>) => void;
   /** Called with errors of the server and those thrown by `onEvent`; the informer continues. */
-  readonly onTrouble?: (error: Error) => void;
+  readonly onError?: (error: Error) => void;
   readonly pageSize?: number;
 }
 
@@ -28,11 +28,11 @@ export interface Informer<T> {
   readonly stopped: Promise<void>;
 }
 
-const longestWaitMilliseconds = 10_000;
+const maxBackoffMilliseconds = 10_000;
 /**
  * A watch that ends sooner without events counts as a failure: retrying at once would overload the server.
  */
-const shortestWatchMilliseconds = 1_000;
+const minWatchMilliseconds = 1_000;
 const keyOf = ({ metadata }: AnyObject): string => `${metadata.namespace ?? ""}/${metadata.name}`;
 /** Reports that the requested revision, or the rest of a list, has been compacted. */
 export const isExpired = (error: unknown): boolean => error instanceof ApiError && error.code === 410;
@@ -43,7 +43,7 @@ export const isExpired = (error: unknown): boolean => error instanceof ApiError 
  */
 export function informer<T extends AnyObject>(options: InformerOptions<T>): Informer<T> {
   const clock = options.clock ?? systemClock;
-  const held = new Map<string, T>();
+  const objects = new Map<string, T>();
   const { promise: synced, resolve } = Promise.withResolvers<void>();
   /** The revision to resume from; undefined if a new list is required. */
   let version: string | undefined;
@@ -51,32 +51,32 @@ export function informer<T extends AnyObject>(options: InformerOptions<T>): Info
   return {
     synced,
     stopped,
-    get: (namespace, name) => held.get(`${namespace ?? ""}/${name}`),
-    items: () => held.values(),
+    get: (namespace, name) => objects.get(`${namespace ?? ""}/${name}`),
+    items: () => objects.values(),
   };
 
   async function follow(): Promise<void> {
     for (let failures = 0; !options.signal.aborted;) {
       const began = clock.now();
       const from = version;
-      let trouble: Error | undefined;
+      let failure: Error | undefined;
       try {
         version ??= await relist();
         resolve();
         await watch();
-        if (version === from && clock.now() - began < shortestWatchMilliseconds)
-          trouble = new Error("the server ended the watch at once");
+        if (version === from && clock.now() - began < minWatchMilliseconds)
+          failure = new Error("the server ended the watch at once");
       } catch (error) {
         if (options.signal.aborted) return;
         if (isExpired(error)) version = undefined;
         // Relisting is normal, unless it happens repeatedly.
-        if (!isExpired(error) || from === undefined) trouble = error as Error;
+        if (!isExpired(error) || from === undefined) failure = error as Error;
       }
       // Progress made before the failure resets the backoff.
       if (version !== from && version !== undefined) failures = 0;
-      if (!trouble) continue;
-      options.onTrouble?.(trouble);
-      await clock.sleep(pause(++failures, trouble), options.signal).catch(() => undefined);
+      if (!failure) continue;
+      options.onError?.(failure);
+      await clock.sleep(backoff(++failures, failure), options.signal).catch(() => undefined);
     }
   }
 
@@ -85,11 +85,11 @@ export function informer<T extends AnyObject>(options: InformerOptions<T>): Info
     let pages: readonly (readonly T[])[];
     let at: string;
     try {
-      [pages, at] = await listed(options.pageSize ?? 500);
+      [pages, at] = await listPages(options.pageSize ?? 500);
     } catch (error) {
       if (!isExpired(error)) throw error;
       // The snapshot was compacted between two pages: list again without paging.
-      [pages, at] = await listed(undefined);
+      [pages, at] = await listPages(undefined);
     }
     const seen = new Set<string>();
     for (const page of pages) {
@@ -98,11 +98,11 @@ export function informer<T extends AnyObject>(options: InformerOptions<T>): Info
         put(object);
       }
     }
-    for (const [key, object] of held) if (!seen.has(key)) drop(object);
+    for (const [key, object] of objects) if (!seen.has(key)) drop(object);
     return at;
   }
 
-  async function listed(limit: number | undefined): Promise<[readonly (readonly T[])[], string]> {
+  async function listPages(limit: number | undefined): Promise<[readonly (readonly T[])[], string]> {
     const pages: (readonly T[])[] = [];
     let token: string | undefined;
     let at = "";
@@ -144,28 +144,28 @@ export function informer<T extends AnyObject>(options: InformerOptions<T>): Info
 
   function put(object: T): void {
     const key = keyOf(object);
-    const old = held.get(key);
+    const old = objects.get(key);
     if (
       old?.metadata.resourceVersion === object.metadata.resourceVersion &&
       old?.metadata.uid === object.metadata.uid
     )
       return;
-    held.set(key, object);
+    objects.set(key, object);
     if (old && old.metadata.uid !== object.metadata.uid) {
-      tell({ type: "deleted", object: old });
-      tell({ type: "added", object });
-    } else tell(old ? { type: "updated", object, old } : { type: "added", object });
+      deliver({ type: "deleted", object: old });
+      deliver({ type: "added", object });
+    } else deliver(old ? { type: "updated", object, old } : { type: "added", object });
   }
 
   function drop(object: T): void {
-    if (held.delete(keyOf(object))) tell({ type: "deleted", object });
+    if (objects.delete(keyOf(object))) deliver({ type: "deleted", object });
   }
 
-  function tell(event: InformerEvent<T>): void {
+  function deliver(event: InformerEvent<T>): void {
     try {
       options.onEvent(event);
     } catch (error) {
-      options.onTrouble?.(error as Error);
+      options.onError?.(error as Error);
     }
   }
 }
@@ -174,9 +174,9 @@ export function informer<T extends AnyObject>(options: InformerOptions<T>): Info
  * Exponential backoff with jitter, so that many clients do not retry at once; at least the server's
  * Retry-After.
  */
-function pause(failures: number, error: Error): number {
+function backoff(failures: number, error: Error): number {
   const wait =
-    Math.min(200 * 2 ** Math.min(failures - 1, 10), longestWaitMilliseconds) * (0.5 + Math.random());
-  const asked = error instanceof ApiError ? (error.details?.retryAfterSeconds ?? 0) * 1000 : 0;
-  return Math.max(wait, asked);
+    Math.min(200 * 2 ** Math.min(failures - 1, 10), maxBackoffMilliseconds) * (0.5 + Math.random());
+  const retryAfter = error instanceof ApiError ? (error.details?.retryAfterSeconds ?? 0) * 1000 : 0;
+  return Math.max(wait, retryAfter);
 }

@@ -8,12 +8,12 @@ export function rateLimiter(
   burst: number,
 ): (signal: AbortSignal) => Promise<void> {
   if (perSecond <= 0) return () => Promise.resolve();
-  const most = Math.max(1, burst);
-  let tokens = most;
+  const capacity = Math.max(1, burst);
+  let tokens = capacity;
   let at = clock.now();
   return async (signal) => {
     const now = clock.now();
-    tokens = Math.min(most, tokens + ((now - at) * perSecond) / 1000) - 1;
+    tokens = Math.min(capacity, tokens + ((now - at) * perSecond) / 1000) - 1;
     at = now;
     if (tokens < 0) await clock.sleep((-tokens * 1000) / perSecond, signal);
   };

@@ -25,7 +25,7 @@ export function requestMetrics(metrics: Metrics, clock: Clock, host: string): Re
     "Time in seconds that requests wait for the client-side rate limiter, by verb and host.",
     durations,
   );
-  const took = histogram(
+  const duration = histogram(
     "rest_client_request_duration_seconds",
     "Latency of requests in seconds until the start of the response, by verb and host.",
     durations,
@@ -35,7 +35,7 @@ export function requestMetrics(metrics: Metrics, clock: Clock, host: string): Re
     "Size of request bodies in bytes, by verb and host.",
     sizes,
   );
-  const got = histogram(
+  const received = histogram(
     "rest_client_response_size_bytes",
     "Size of response bodies with a Content-Length in bytes, by verb and host.",
     sizes,
@@ -50,19 +50,19 @@ export function requestMetrics(metrics: Metrics, clock: Clock, host: string): Re
     waited: (method, milliseconds) => waited.with(host, method).observe(milliseconds / 1000),
     send: async (request, send) => {
       const { method, body } = request;
-      const asked = clock.now();
+      const startedAt = clock.now();
       if (body !== undefined) sent.with(host, method).observe(body.length);
       try {
         const response = await send(request);
         total.with(String(response.status), host, method).add();
         const length = Number(response.headers["content-length"] ?? Number.NaN);
-        if (!Number.isNaN(length)) got.with(host, method).observe(length);
+        if (!Number.isNaN(length)) received.with(host, method).observe(length);
         return response;
       } catch (error) {
         total.with("<error>", host, method).add();
         throw error;
       } finally {
-        took.with(host, method).observe((clock.now() - asked) / 1000);
+        duration.with(host, method).observe((clock.now() - startedAt) / 1000);
       }
     },
   };

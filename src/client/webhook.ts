@@ -2,7 +2,7 @@
 // file, failures are retried with backoff.
 import { type Socket, connect, isIP } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { type Clock, refusalText } from "#base";
+import { type Clock, responseErrorText } from "#base";
 import {
   type Dial,
   type HeaderFields,
@@ -73,8 +73,8 @@ interface WebhookFailure {
 /** Returns the connection described by a webhook's configuration file. Errors name the file. */
 export const webhookConnection = (file: string): HttpsOptions => connectionOf(readClientConfig(file));
 
-const usualTimeoutMilliseconds = 30_000;
-const usualAttempts = 5;
+const defaultTimeoutMilliseconds = 30_000;
+const defaultAttempts = 5;
 const growth = 1.5;
 const jitter = 0.2;
 const largestAnswerBytes = 8 * 1024 * 1024;
@@ -83,19 +83,24 @@ const largestAnswerBytes = 8 * 1024 * 1024;
  * The errors that client-go retries: connections that were reset, 429, 5xx other than 503, and responses with
  * Retry-After. A refused connection is not retried.
  */
-const passing = ({ status = 0, broken, retryAfter }: WebhookError): boolean =>
+const isTemporary = ({ status = 0, broken, retryAfter }: WebhookError): boolean =>
   broken || retryAfter || status === 429 || (status >= 500 && status !== 503);
 
 export function webhook(options: WebhookOptions): Webhook {
-  const { clock, attempts = usualAttempts, retryOn = passing, initialBackoffMilliseconds = 500 } = options;
+  const {
+    clock,
+    attempts = defaultAttempts,
+    retryOn = isTemporary,
+    initialBackoffMilliseconds = 500,
+  } = options;
   const { deadlineMilliseconds = Infinity } = options;
   const sender = senderOf(options);
   return {
     post: async (document, signal) => {
       const deadline = clock.now() + deadlineMilliseconds;
-      let pause = initialBackoffMilliseconds;
+      let backoff = initialBackoffMilliseconds;
       for (let attempt = 1; ; attempt++) {
-        const milliseconds = pause * (1 + Math.random() * jitter);
+        const milliseconds = backoff * (1 + Math.random() * jitter);
         try {
           return await sender.send(document, deadline - clock.now(), signal);
         } catch (error) {
@@ -104,7 +109,7 @@ export function webhook(options: WebhookOptions): Webhook {
           if (clock.now() + milliseconds >= deadline) throw error;
         }
         await clock.sleep(milliseconds, signal);
-        pause *= growth;
+        backoff *= growth;
       }
     },
     close: sender.close,
@@ -112,17 +117,17 @@ export function webhook(options: WebhookOptions): Webhook {
 }
 
 interface Sender {
-  send(document: string, mostMilliseconds: number, signal: AbortSignal | undefined): Promise<string>;
+  send(document: string, limitMilliseconds: number, signal: AbortSignal | undefined): Promise<string>;
   close(): void;
 }
 
 function senderOf(options: WebhookOptions): Sender {
-  const { connection, clock, userAgent, timeoutMilliseconds = usualTimeoutMilliseconds } = options;
-  const asked = urlOf(connection.server, timeoutMilliseconds);
-  const origin = locationOf(asked);
+  const { connection, clock, userAgent, timeoutMilliseconds = defaultTimeoutMilliseconds } = options;
+  const webhookUrl = urlOf(connection.server, timeoutMilliseconds);
+  const origin = locationOf(webhookUrl);
   const client = new Http1Client({
     connect: connectionsTo(origin, options),
-    mostReplyBytes: largestAnswerBytes,
+    maxReplyBytes: largestAnswerBytes,
   });
   const fields = (): HeaderFields => {
     const token = connection.token?.();
@@ -143,18 +148,23 @@ function senderOf(options: WebhookOptions): Sender {
   };
   // A trailing newline, as written by Go's encoder.
   const send = (document: string) => (hop: Hop) => {
-    const at = hop.url === asked ? origin : locationOf(hop.url);
-    return { exchange: client.send(requestText(hop, at, fields(), `${document}\n`)), address: at };
+    const location = hop.url === webhookUrl ? origin : locationOf(hop.url);
+    return {
+      exchange: client.send(requestText(hop, location, fields(), `${document}\n`)),
+      address: location,
+    };
   };
   return {
     send: async (document, mostMilliseconds, signal) => {
       const limits = { clock, limitMilliseconds: Math.min(timeoutMilliseconds, mostMilliseconds), signal };
-      const reply = await postRequest(asked, { ...limits, send: send(document) }).catch((error: Error) => {
-        const { code, syscall } = (error.cause ?? {}) as NodeJS.ErrnoException;
-        // A server that closed the connection properly did so on purpose.
-        const broken = syscall !== undefined && (code === "ECONNRESET" || code === "EPIPE");
-        throw new WebhookError(error.message, { broken });
-      });
+      const reply = await postRequest(webhookUrl, { ...limits, send: send(document) }).catch(
+        (error: Error) => {
+          const { code, syscall } = (error.cause ?? {}) as NodeJS.ErrnoException;
+          // A server that closed the connection properly did so on purpose.
+          const broken = syscall !== undefined && (code === "ECONNRESET" || code === "EPIPE");
+          throw new WebhookError(error.message, { broken });
+        },
+      );
       return bodyOf(reply, options.needsBody ?? false);
     },
     close: () => client.close(),
@@ -172,7 +182,7 @@ function bodyOf({ status, headers, body }: WholeReply, needsBody: boolean): stri
   const text = body.toString();
   const type = headers.get("content-type") ?? "";
   if (status < 200 || status > 206)
-    throw new WebhookError(refusalText(status, text, type), {
+    throw new WebhookError(responseErrorText(status, text, type), {
       status,
       retryAfter: /^\+?0*[1-9]\d*$/.test(headers.get("retry-after") ?? ""),
     });

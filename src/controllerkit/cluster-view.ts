@@ -131,7 +131,7 @@ export function startInformer(
         }
       }
     },
-    onTrouble: (error) => {
+    onError: (error) => {
       lastFailure = clock.now();
       log.verbose(2, "watch interrupted", { kind: plural, error: error.message });
     },

@@ -15,7 +15,7 @@ export class ApiCall {
   readonly auditId: string;
   user: User | undefined;
   /** Annotations that authentication adds to the audit event. */
-  authenticationNotes: Readonly<Record<string, string>> | undefined;
+  authenticationAnnotations: Readonly<Record<string, string>> | undefined;
   /** The audit record of the call, if the policy demands one. */
   audit: AuditRecord | undefined;
   /** Deadline of the response, in milliseconds since the epoch. */
@@ -33,7 +33,7 @@ export class ApiCall {
   /** Called when a watch has sent its initial events, or has ended. */
   watchStarted: (() => void) | undefined;
   /** Additional fields of the request's log line; only set if requests are logged. */
-  logged: Record<string, unknown> | undefined;
+  logFields: Record<string, unknown> | undefined;
   readonly #warnings: string[] = [];
   #headers: Readonly<Record<string, string>> = noHeaders;
   #abandoned: AbortController | undefined;
@@ -51,9 +51,9 @@ export class ApiCall {
   get signal(): AbortSignal {
     if (this.#abandoned === undefined) {
       const controller = (this.#abandoned = new AbortController());
-      const gone = (): void => controller.abort(timeout("the client has gone"));
-      if (this.call.signal.aborted) gone();
-      else this.call.signal.addEventListener("abort", gone, { once: true });
+      const disconnected = (): void => controller.abort(timeout("the client has gone"));
+      if (this.call.signal.aborted) disconnected();
+      else this.call.signal.addEventListener("abort", disconnected, { once: true });
     }
     return this.#abandoned.signal;
   }

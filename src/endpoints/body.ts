@@ -1,7 +1,7 @@
 // Decodes request bodies to objects in the stored shape, with the requested strictness.
 import { ApiError, TimeSlice, badRequest, invalid, invalidValue, tooLarge } from "#base";
 import type { Dialect } from "#dialect";
-import { BodyCutShort, BodyTooLarge, header } from "#http";
+import { IncompleteBody, BodyTooLarge, header } from "#http";
 import { type ApiObject, type Endpoint, isLarge } from "#registry";
 import {
   DecodeError,
@@ -19,11 +19,11 @@ import {
 } from "#schema";
 import type { ApiCall } from "./api-call.ts";
 import { type Media, bodyMedia } from "./represent/negotiate.ts";
-import { limitValues, mostFields } from "./body-values.ts";
+import { limitValues, maxFields } from "./body-values.ts";
 import { type WriteOptions, writeOptions } from "./options.ts";
-import { otherKind } from "./other-kind.ts";
+import { typeMismatch } from "./type-mismatch.ts";
 
-export const largestBody = 3 * 1024 * 1024;
+export const maxBodyBytes = 3 * 1024 * 1024;
 
 /** Reads the body of a request for an object. */
 export async function readBody(call: ApiCall): Promise<Uint8Array> {
@@ -40,7 +40,7 @@ export async function readAnyBody(call: ApiCall): Promise<Uint8Array> {
   if (encoding && encoding !== "identity")
     throw badRequest(`the body of the request is encoded as ${encoding.slice(0, 64)}; send it as it is`);
   try {
-    const bytes = await call.call.body(largestBody);
+    const bytes = await call.call.body(maxBodyBytes);
     call.bodyBytes = bytes.length;
     call.operation?.event("limitedReadBody succeeded", { len: bytes.length });
     call.afterBody?.();
@@ -48,7 +48,7 @@ export async function readAnyBody(call: ApiCall): Promise<Uint8Array> {
   } catch (error) {
     if (error instanceof BodyTooLarge)
       throw tooLarge(`Request entity too large: limit is ${error.limitBytes}`);
-    if (error instanceof BodyCutShort) throw badRequest(error.message);
+    if (error instanceof IncompleteBody) throw badRequest(error.message);
     throw error;
   }
 }
@@ -88,7 +88,7 @@ export function decodeObject(
       (value.kind && value.kind !== expected.kind)
     ) {
       const sent = { kind: value.kind || expected.kind, apiVersion: value.apiVersion || expected.apiVersion };
-      throw otherKind(sent, expected, dialect);
+      throw typeMismatch(sent, expected, dialect);
     }
     value.apiVersion = expected.apiVersion;
     value.kind = expected.kind;
@@ -97,8 +97,10 @@ export function decodeObject(
     if (error instanceof ApiError) throw error;
     // If the body names another kind, that is the error: how it fails to decode as the expected kind is
     // irrelevant.
-    const sent = media === "protobuf" || schema.more.open ? undefined : saidType(bytes, media, expected);
-    throw sent ? otherKind(sent, expected, dialect) : badRequest(unreadable(error as Error, bytes, expected));
+    const sent = media === "protobuf" || schema.more.open ? undefined : declaredType(bytes, media, expected);
+    throw sent
+      ? typeMismatch(sent, expected, dialect)
+      : badRequest(decodeErrorText(error as Error, bytes, expected));
   }
 }
 
@@ -108,15 +110,15 @@ type Type = { readonly apiVersion: string; readonly kind: string };
  * Returns the type that a body names if it differs from the expected one; undefined if it cannot be
  * determined.
  */
-function saidType(bytes: Uint8Array, media: "json" | "yaml", expected: Type): Type | undefined {
-  let said: Partial<Type>;
+function declaredType(bytes: Uint8Array, media: "json" | "yaml", expected: Type): Type | undefined {
+  let declared: Partial<Type>;
   try {
     const text = media === "yaml" ? yamlToJson(bytes) : Buffer.from(bytes).toString();
-    said = (JSON.parse(text) ?? {}) as Partial<Type>;
+    declared = (JSON.parse(text) ?? {}) as Partial<Type>;
   } catch {
     return undefined;
   }
-  const { kind = "", apiVersion = "" } = said;
+  const { kind = "", apiVersion = "" } = declared;
   if (typeof kind !== "string" || typeof apiVersion !== "string" || kind === "" || kind === expected.kind)
     return undefined;
   return { kind, apiVersion: apiVersion.replace(/^\//, "") || expected.apiVersion };
@@ -125,7 +127,7 @@ function saidType(bytes: Uint8Array, media: "json" | "yaml", expected: Type): Ty
 const versionOf = (apiVersion: string): string => apiVersion.slice(apiVersion.indexOf("/") + 1);
 
 /** Formats the error of a body that cannot be decoded as its kind, or whose kind cannot be determined. */
-function unreadable(
+function decodeErrorText(
   error: Error,
   bytes: Uint8Array,
   { kind, apiVersion }: { readonly kind: string; readonly apiVersion: string },
@@ -158,44 +160,44 @@ function typeless(error: Error): string | undefined {
   return `couldn't get version/kind; json parse error: ${wrong} into Go ${where}`;
 }
 
-const longestSummary = 30;
+const maxSummaryBytes = 30;
 
 function summary(bytes: Uint8Array): string {
   if (bytes.length === 0) return "<empty>";
-  const start = Buffer.from(bytes.subarray(0, longestSummary)).toString(bytes[0] === 0x7b ? "utf8" : "hex");
-  return bytes.length > longestSummary ? `${start} ...` : start;
+  const start = Buffer.from(bytes.subarray(0, maxSummaryBytes)).toString(bytes[0] === 0x7b ? "utf8" : "hex");
+  return bytes.length > maxSummaryBytes ? `${start} ...` : start;
 }
 
 function fromProtobuf(bytes: Uint8Array, schema: Message, dialect: Dialect): DecodedBody {
   const { apiVersion, kind, raw } = decodeEnvelope(bytes, dialect.wire.protobufMagic);
-  const value = fewEnough(() =>
-    protobufCodec(schema).decode(raw, undefined, mostFields),
+  const value = withFieldLimit(() =>
+    protobufCodec(schema).decode(raw, undefined, maxFields),
   ) as unknown as ApiObject;
-  refuseBytes(value);
+  rejectBytes(value);
   return { value: { ...value, apiVersion, kind }, strict: [] };
 }
 
-function fewEnough<T>(decode: () => T): T {
+function withFieldLimit<T>(decode: () => T): T {
   try {
     return decode();
   } catch (error) {
     throw error instanceof TooManyFields
-      ? tooLarge(`Request entity too large: limit is ${mostFields} fields`)
+      ? tooLarge(`Request entity too large: limit is ${maxFields} fields`)
       : error;
   }
 }
 
 /** Embedded objects must be JSON: bytes in another encoding could not be returned to clients. */
-function refuseBytes(value: unknown): void {
+function rejectBytes(value: unknown): void {
   if (typeof value !== "object" || value === null) return;
   if (value instanceof Uint8Array) throw new Error("an embedded object is not JSON");
-  for (const inner of Object.values(value)) refuseBytes(inner);
+  for (const inner of Object.values(value)) rejectBytes(inner);
 }
 
 /**
  * Handles unknown and duplicate fields as the client requested: ignores them, warns, or rejects the request.
  */
-export function judgeStrictness(
+export function applyFieldValidation(
   call: ApiCall,
   decoded: DecodedBody,
   mode: WriteOptions["fieldValidation"],
@@ -233,7 +235,7 @@ function checkCustomType(
     const tops = decoded.strict.map((text) => /"([^".[]+)/.exec(text)?.[1] ?? "");
     const keys = new Set([...Object.keys(value), ...tops].filter((key) => !typeKeys.has(key)));
     const strict = [...keys].sort().map((key) => `unknown field "${key}"`);
-    judgeStrictness(call, { value, strict }, mode, value.kind);
+    applyFieldValidation(call, { value, strict }, mode, value.kind);
     throw badRequest(
       `the API version in the data (${value.apiVersion ?? ""}) does not match the expected API version (${endpoint.apiVersion})`,
     );
@@ -276,7 +278,7 @@ export async function objectFromBody(
   const decoded = decodeObject(bytes, media, endpoint.schema, endpoint, dialect, parsed);
   if (endpoint.schema.more.open)
     checkCustomType(call, decoded, endpoint, { bytes, media, mode: options.fieldValidation });
-  judgeStrictness(call, decoded, options.fieldValidation, endpoint.kind);
+  applyFieldValidation(call, decoded, options.fieldValidation, endpoint.kind);
   if (reading?.expired) await reading.yield();
   return { object: decoded.value, options };
 }

@@ -25,29 +25,29 @@ const beforeEndMilliseconds = 2_000;
 
 export function bookmarks({ clock, lifeMilliseconds, from, changed, send }: BookmarkOptions): Bookmarks {
   const end = clock.now() + lifeMilliseconds;
-  let told = from;
+  let lastSent = from;
   let cancel = (): void => undefined;
-  plan();
+  schedule();
   return {
     sent: (revision) => {
-      told = Math.max(told, revision);
+      lastSent = Math.max(lastSent, revision);
     },
     stop: () => cancel(),
   };
 
-  function plan(): void {
+  function schedule(): void {
     const left = end - clock.now();
     const wait =
       left > beforeEndMilliseconds ? Math.min(everyMilliseconds, left - beforeEndMilliseconds) : left;
-    if (wait > 0) cancel = clock.after(wait, mark);
+    if (wait > 0) cancel = clock.after(wait, sendBookmark);
   }
 
-  function mark(): void {
+  function sendBookmark(): void {
     const revision = changed();
-    if (revision > told) {
+    if (revision > lastSent) {
       send(revision);
-      told = revision;
+      lastSent = revision;
     }
-    plan();
+    schedule();
   }
 }

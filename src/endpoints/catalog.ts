@@ -104,11 +104,11 @@ export function servesVersion(catalog: Catalog, version: string): boolean {
 }
 
 // The group of API services precedes all groups that API services can define.
-const firstGroup = "apiregistration";
+const aggregationGroup = "apiregistration";
 
 /** The priority by which groups are ordered for clients. */
 const groupPriority = (neutral: string, version: string): number =>
-  neutral === firstGroup ? Infinity : builtInPriorities(neutral, version).groupPriorityMinimum;
+  neutral === aggregationGroup ? Infinity : builtInPriorities(neutral, version).groupPriorityMinimum;
 
 const byRank = ([a, one]: readonly [string, number], [b, other]: readonly [string, number]): number =>
   one === other ? (a < b ? -1 : 1) : other - one;

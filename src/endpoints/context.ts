@@ -34,7 +34,7 @@ export interface EndpointContext {
   /** Returns the observer that counts the events of a kind's watches. */
   readonly watchEvents?: (of: WatchedKind) => WatchObserver;
   /** Receives the span of every slow operation that has ended, for logging. */
-  readonly slow?: (span: Span) => void;
+  readonly onSlow?: (span: Span) => void;
 }
 
 export interface WatchedKind extends Pick<Endpoint, "group" | "version" | "kind"> {
@@ -54,7 +54,7 @@ export function writeRequest(
   context: EndpointContext,
   call: ApiCall,
   endpoint: Endpoint,
-  options: { readonly dryRun: boolean; readonly fieldManager: string; readonly refused?: boolean },
+  options: { readonly dryRun: boolean; readonly fieldManager: string; readonly unrepresentable?: boolean },
   shown: WriteRequest["options"] = () => shownOptions(call),
 ): WriteRequest {
   return {
@@ -65,7 +65,7 @@ export function writeRequest(
     now: new Date(context.clock.now()),
     // If the response cannot be represented, the write is only a dry run, so that errors with precedence are
     // found.
-    dryRun: options.dryRun || options.refused === true,
+    dryRun: options.dryRun || options.unrepresentable === true,
     manager: options.fieldManager,
     admission: context.admission,
     settings: context.settings,
@@ -102,7 +102,7 @@ interface Represented {
   readonly choice: Choice;
   readonly as: Representation;
   /** The requested form does not fit the result. */
-  readonly refused: boolean;
+  readonly unrepresentable: boolean;
 }
 
 /**
@@ -125,14 +125,18 @@ export function represented(
     (form === "PartialObjectMetadata" && of === "list") ||
     (form === "PartialObjectMetadataList" && of === "object")
   )
-    return refusing(choice, make("Metadata"), () => new UnfitForm(form, goType(endpoint)));
+    return unrepresentableAs(choice, make("Metadata"), () => new UnfitForm(form, goType(endpoint)));
   if (form === "Table") {
     const include = includeObject(call);
-    if (include instanceof ApiError) return refusing(choice, make("Metadata"), () => include);
+    if (include instanceof ApiError) return unrepresentableAs(choice, make("Metadata"), () => include);
     const id = `${choice.media} ${choice.formVersion} ${choice.pretty} ${include}`;
-    return { choice, as: known.tables.getOrInsertComputed(id, () => make(include)), refused: false };
+    return { choice, as: known.tables.getOrInsertComputed(id, () => make(include)), unrepresentable: false };
   }
-  return { choice, as: known.plain.getOrInsertComputed(choice, () => make("Metadata")), refused: false };
+  return {
+    choice,
+    as: known.plain.getOrInsertComputed(choice, () => make("Metadata")),
+    unrepresentable: false,
+  };
 }
 
 function offerOf({ target }: ApiCall, { resource: { strategy } }: Endpoint): Offer {
@@ -147,22 +151,22 @@ function goType({ resource: { hub, strategy } }: Endpoint): string {
   return `${hub.kind.group.split(".")[0] || "core"}.${hub.kind.kind}`;
 }
 
-function refusing(choice: Choice, as: Representation, refusal: () => ApiError): Represented {
+function unrepresentableAs(choice: Choice, as: Representation, refusal: () => ApiError): Represented {
   const refuse = (): never => {
     throw refusal();
   };
-  return { choice, as: { ...as, object: refuse, list: refuse }, refused: true };
+  return { choice, as: { ...as, object: refuse, list: refuse }, unrepresentable: true };
 }
 
 const noRepresentations = (): Representations => ({ plain: new WeakMap(), tables: new Map() });
 
 /** Returns how much of an object the rows of a table include, or the error in the parameter. */
 export function includeObject(call: ApiCall): IncludeObject | ApiError {
-  const asked = call.query.get("includeObject") ?? "";
-  if (asked === "") return "Metadata";
-  if (asked === "None" || asked === "Metadata" || asked === "Object") return asked;
+  const requested = call.query.get("includeObject") ?? "";
+  if (requested === "") return "Metadata";
+  if (requested === "None" || requested === "Metadata" || requested === "Object") return requested;
   return badRequest(
-    `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(asked)}: must be 'Metadata', 'Object', 'None', or empty`,
+    `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(requested)}: must be 'Metadata', 'Object', 'None', or empty`,
   );
 }
 

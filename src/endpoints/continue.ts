@@ -19,7 +19,7 @@ export const encodeContinue = ({ revision, after }: Position): string =>
 export function decodeContinue(token: string): Position {
   const bad = (why: string): Error => badRequest(`invalid continue token: continue key is not valid: ${why}`);
   let parsed: unknown;
-  const wrong = wrongByte(token);
+  const wrong = invalidByte(token);
   if (wrong >= 0) throw bad(`illegal base64 data at input byte ${wrong}`);
   const bytes = Buffer.from(token, "base64url");
   try {
@@ -27,7 +27,7 @@ export function decodeContinue(token: string): Position {
   } catch {
     throw bad(jsonProblem(bytes));
   }
-  const mistake = wrongType(parsed);
+  const mistake = typeMismatch(parsed);
   if (mistake) throw bad(`json: cannot unmarshal ${mistake}`);
   const { v, rv, start } = { v: "", rv: 0, start: "", ...withoutNulls(parsed ?? {}) };
   if (!readable.test(v)) throw bad(`server does not recognize this encoded version ${v}`);
@@ -44,7 +44,7 @@ const withoutNulls = (token: object): object =>
 const fields = { v: "string", rv: "number", start: "string" } as const;
 
 /** Returns Go's error for a field of the wrong type. */
-function wrongType(token: unknown): string | undefined {
+function typeMismatch(token: unknown): string | undefined {
   if (token === null) return undefined;
   if (typeof token !== "object" || Array.isArray(token))
     return `${jsonKind(token)} into Go value of type storage.continueToken`;
@@ -71,7 +71,7 @@ function jsonProblem(bytes: Buffer): string {
 }
 
 /** Returns the position of invalid base64 in a token, or -1. A single trailing character is invalid, too. */
-function wrongByte(token: string): number {
+function invalidByte(token: string): number {
   const stray = token.search(/[^A-Za-z0-9_\-\r\n]/);
   return stray < 0 && token.replace(/[\r\n]/g, "").length % 4 === 1 ? token.length - 1 : stray;
 }

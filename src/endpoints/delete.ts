@@ -22,12 +22,12 @@ import { isTrue } from "./target.ts";
 
 export const deleteOne: EndpointHandler = async (context, call, endpoint) => {
   const { dialect, strategy } = endpoint.resource;
-  const { as, choice, refused } = represented(context, call, endpoint, "object");
+  const { as, choice, unrepresentable } = represented(context, call, endpoint, "object");
   const options = await deleteOptions(call, endpoint);
   const dryRun = (options.dryRun?.length ?? 0) > 0;
   call.operation?.step("Decoded delete options");
   call.operation?.step("Recorded the audit event");
-  const request = writeRequest(context, call, endpoint, { dryRun, fieldManager: "", refused }, () =>
+  const request = writeRequest(context, call, endpoint, { dryRun, fieldManager: "", unrepresentable }, () =>
     shownDeletion(options),
   );
   validateDeleteOptions(request, options);
@@ -40,7 +40,7 @@ export const deleteOne: EndpointHandler = async (context, call, endpoint) => {
   const accepted = !removal.deleted && options.orphanDependents === false;
   if (removal.deleted && !removal.shown && !strategy.returnsDeleted) {
     // A Status is returned as such, whatever form was requested.
-    if (refused) await remove({ ...request, dryRun }, call.target.name, options);
+    if (unrepresentable) await remove({ ...request, dryRun }, call.target.name, options);
     return statusReply(200, successStatus(detailsOf(call, endpoint, removal)), choice, dialect);
   }
   return replyWith(as, endpoint, accepted ? 202 : 200, as.object(removal.held()));
@@ -54,11 +54,11 @@ const detailsOf = ({ target }: ApiCall, endpoint: Endpoint, removal: Removal): R
 });
 
 export const deleteCollection: EndpointHandler = async (context, call, endpoint) => {
-  const { as, refused } = represented(context, call, endpoint, "list");
+  const { as, unrepresentable } = represented(context, call, endpoint, "list");
   const wanted = listOptions(call, endpoint, context.gates);
   const options = await deleteOptions(call, endpoint);
   const dryRun = (options.dryRun?.length ?? 0) > 0;
-  const request = writeRequest(context, call, endpoint, { dryRun, fieldManager: "", refused }, () =>
+  const request = writeRequest(context, call, endpoint, { dryRun, fieldManager: "", unrepresentable }, () =>
     shownDeletion(options),
   );
   validateDeleteOptions(request, options);

@@ -21,7 +21,7 @@ export function checkIdentity(
 
 /** Checks that a name is valid in a URL path. */
 export function checkName(name: string): void {
-  const misfits = pathSegment(name);
-  if (misfits.length > 0)
-    throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${misfits.join(";")}`);
+  const problems = pathSegment(name);
+  if (problems.length > 0)
+    throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${problems.join(";")}`);
 }

@@ -47,7 +47,7 @@ export async function traced<T>(
   }
 }
 
-const mostAgentCharacters = 200;
+const maxAgentCharacters = 200;
 
 function operationAttributes({ call, target, auditId }: ApiCall): Attributes {
   const agent = header(call.headers, "user-agent") ?? "";
@@ -64,7 +64,7 @@ function operationAttributes({ call, target, auditId }: ApiCall): Attributes {
           ? "cluster"
           : "namespace",
     url: target.path,
-    "user-agent": agent.length > mostAgentCharacters ? `${agent.slice(0, mostAgentCharacters)}...` : agent,
+    "user-agent": agent.length > maxAgentCharacters ? `${agent.slice(0, maxAgentCharacters)}...` : agent,
     verb: target.verb,
   };
 }
@@ -79,13 +79,13 @@ export const protocolOf = ({ protocol }: ApiCall["call"]): string =>
 export function listSpan(call: ApiCall, { resource }: Endpoint, options: ListOptions): Span | undefined {
   const { operation, auditId, target } = call;
   const { resourceVersion, resourceVersionMatch, continue: token, limit } = options;
-  const mayBeOld =
+  const fromCache =
     !resource.strategy.uncachedSemantics &&
     token === "" &&
     resourceVersion !== "" &&
     resourceVersionMatch !== "Exact" &&
     !(limit > 0 && resourceVersion !== "0");
-  if (mayBeOld)
+  if (fromCache)
     return operation?.child("cacher list", { "audit-id": auditId, type: resource.groupResource }, slowly);
   const place = resource.namespaced && target.namespace !== "" ? `/${target.namespace}` : "";
   return operation?.child(

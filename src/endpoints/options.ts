@@ -44,8 +44,8 @@ export interface ListGates {
 }
 
 export function listOptions(call: ApiCall, endpoint: Endpoint, gates: ListGates): ListOptions {
-  const { sought, ...options } = listParameters(call, endpoint.resource.dialect, gates);
-  return { ...options, selector: selectorOf(call, endpoint, sought) };
+  const { requirements, ...options } = listParameters(call, endpoint.resource.dialect, gates);
+  return { ...options, selector: selectorOf(call, endpoint, requirements) };
 }
 
 /**
@@ -56,7 +56,7 @@ export function listParameters(
   call: ApiCall,
   dialect: Dialect,
   gates: ListGates,
-): Omit<ListOptions, "selector"> & { readonly sought: Sought } {
+): Omit<ListOptions, "selector"> & { readonly requirements: SelectorRequirements } {
   const { query } = call;
   // The deprecated watch paths are validated like lists, unless the query contains `watch`.
   const watch = query.has("watch") && isTrue(query.get("watch"));
@@ -68,7 +68,7 @@ export function listParameters(
   const token = query.get("continue") ?? "";
   const initial = query.has("sendInitialEvents") ? isTrue(query.get("sendInitialEvents")) : undefined;
   const field = "resourceVersionMatch";
-  const sought = requirementsOf(call);
+  const requirements = requirementsOf(call);
   if (watch) {
     if (initial !== undefined) {
       if (match !== "NotOlderThan")
@@ -115,7 +115,7 @@ export function listParameters(
   }
   if (errors.length > 0) throw invalidOptions(dialect, "ListOptions", errors);
   return {
-    sought,
+    requirements,
     limit: gates.chunking && limit > 0 ? limit : 0,
     continue: gates.chunking ? token : "",
     resourceVersion,
@@ -126,35 +126,39 @@ export function listParameters(
   };
 }
 
-export interface Sought {
+export interface SelectorRequirements {
   readonly labels: readonly Requirement[];
   readonly fields: readonly Requirement[];
 }
 
-const nothingSought: Sought = { labels: [], fields: [] };
+const noRequirements: SelectorRequirements = { labels: [], fields: [] };
 
 /** Parses the selectors. A field term without key and value is ignored. */
-function requirementsOf({ query }: ApiCall): Sought {
+function requirementsOf({ query }: ApiCall): SelectorRequirements {
   const labels = query.get("labelSelector") ?? "";
   const fields = query.get("fieldSelector") ?? "";
-  if (labels === "" && fields === "") return nothingSought;
+  if (labels === "" && fields === "") return noRequirements;
   try {
     return {
       labels: parseLabelSelector(labels),
       fields: parseFieldSelector(fields).filter(({ key, values }) => key !== "" || values[0] !== ""),
     };
   } catch (error) {
-    throw badRequest(error instanceof LabelError ? labelWords(error) : (error as Error).message);
+    throw badRequest(error instanceof LabelError ? labelErrorText(error) : (error as Error).message);
   }
 }
 
-const labelWords = ({ part, given, message }: LabelError): string =>
+const labelErrorText = ({ part, given, message }: LabelError): string =>
   `${message}: ${(part === "key" ? qualifiedNameProblems : labelValueProblems)(given).join("; ")}`;
 
-function selectorOf({ target }: ApiCall, endpoint: Endpoint, { labels, fields }: Sought): Selector {
+function selectorOf(
+  { target }: ApiCall,
+  endpoint: Endpoint,
+  { labels, fields }: SelectorRequirements,
+): Selector {
   return selector(
     labels,
-    ofName(
+    restrictedToName(
       fields.map((requirement) => knownField(requirement, endpoint)),
       target,
     ),
@@ -164,7 +168,10 @@ function selectorOf({ target }: ApiCall, endpoint: Endpoint, { labels, fields }:
 /**
  * A path that names an object selects it by name; an additional field selector must specify the same name.
  */
-function ofName(fields: readonly Requirement[], { named, name }: ApiCall["target"]): readonly Requirement[] {
+function restrictedToName(
+  fields: readonly Requirement[],
+  { named, name }: ApiCall["target"],
+): readonly Requirement[] {
   if (!named) return fields;
   if (fields.length === 0) return [{ key: "metadata.name", operator: "in", values: [name] }];
   if (fields.find(({ key, operator }) => key === "metadata.name" && operator === "in")?.values[0] !== name)
@@ -249,15 +256,15 @@ export function writeOptions(
 
 /** Cache by user agent: there are few clients, and each sends the same one with every request. */
 const managers = new Map<string, string>();
-const mostManagers = 256;
-const longestAgent = 256;
+const maxManagers = 256;
+const maxAgentLength = 256;
 
 function managerFromAgent(agent: string): string {
   let manager = managers.get(agent);
   if (manager !== undefined) return manager;
   manager = flatText(firstWordOf(agent));
-  if (managers.size >= mostManagers) managers.clear();
-  if (agent.length <= longestAgent) managers.set(agent, manager);
+  if (managers.size >= maxManagers) managers.clear();
+  if (agent.length <= maxAgentLength) managers.set(agent, manager);
   return manager;
 }
 

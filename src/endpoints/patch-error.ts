@@ -5,8 +5,8 @@ import { ApiError } from "#base";
 const maxShownCharacters = 16 * 1024;
 
 /** `shown` is the patch as kube-apiserver prints it: its bytes, or Go's `%+v` for a strategic merge patch. */
-export function invalidPatch(shown: string, why: string): ApiError {
-  const message = `Invalid value: ${JSON.stringify(shown.slice(0, maxShownCharacters))}: ${why}`;
+export function invalidPatch(shown: string, reason: string): ApiError {
+  const message = `Invalid value: ${JSON.stringify(shown.slice(0, maxShownCharacters))}: ${reason}`;
   return new ApiError(422, "Invalid", ` "" is invalid: patch: ${message}`, {
     causes: [{ reason: "FieldValueInvalid", message, field: "patch" }],
   });

@@ -54,7 +54,7 @@ export type PatchType = (typeof patchTypes)[number];
 export const patch: EndpointHandler = async (context, call, endpoint) => {
   const type = patchType(call, endpoint.resource.strategy.custom);
   const applying = type === "application/apply-patch+yaml";
-  const { as, refused } = represented(context, call, endpoint, "object");
+  const { as, unrepresentable } = represented(context, call, endpoint, "object");
   const body = await readBody(call);
   recordPatch(call, body);
   call.operation?.step("Recorded the audit event");
@@ -66,7 +66,7 @@ export const patch: EndpointHandler = async (context, call, endpoint) => {
         () => context.mayCreate(call),
       )
     : patched(patchedTree(call, endpoint, options, { type, body }));
-  const request = writeRequest(context, call, endpoint, { ...options, refused });
+  const request = writeRequest(context, call, endpoint, { ...options, unrepresentable });
   const { object, created } = await update(request, call.target.name, changeFor(request));
   call.operation?.event("Object stored in database");
   call.operation?.event(responding);
@@ -105,7 +105,7 @@ const applied =
       request.span?.step("About to apply patch");
       const object = await applyObject(request, old, sent, how);
       request.span?.step("About to check admission control");
-      configuration.judge();
+      configuration.validate();
       return object;
     },
   });
@@ -115,8 +115,8 @@ export function patchType(call: ApiCall, custom = false): PatchType {
   const known = custom
     ? patchTypes.filter((type) => type !== "application/strategic-merge-patch+json")
     : patchTypes;
-  const said = header(call.call.headers, "content-type") ?? "";
-  const found = known.find((item) => said === item || said.startsWith(`${item};`));
+  const contentType = header(call.call.headers, "content-type") ?? "";
+  const found = known.find((item) => contentType === item || contentType.startsWith(`${item};`));
   if (found) return found;
   throw unsupportedMediaType(
     `the body of the request was in an unknown format - accepted media types include: ${known.join(", ")}`,
@@ -142,7 +142,7 @@ export function patchedTree(
   { type, body }: SentPatch,
 ): PatchedTree {
   let parsed: ParsedPatch | undefined;
-  let judged = false;
+  let reported = false;
   const read = (): ParsedPatch => (parsed ??= parsedPatch(body, type, options.fieldValidation));
   return {
     read,
@@ -152,9 +152,9 @@ export function patchedTree(
       const invalid = (why: string): ApiError =>
         invalidPatch(shownPatch(type, value, { served, tree, endpoint }), why);
       const decoded = decodedPatch(endpoint, tree, type, call.target.name, invalid);
-      if (!judged)
-        judgePatch(call, [...strict, ...decoded.strict.toSorted()], options.fieldValidation, invalid);
-      judged = true;
+      if (!reported)
+        reportFindings(call, [...strict, ...decoded.strict.toSorted()], options.fieldValidation, invalid);
+      reported = true;
       checkIdentity(decoded.value.metadata, call, endpoint);
       return deepCopy(decoded.value);
     },
@@ -310,7 +310,7 @@ const shownPatch = (
  * Handles unknown and duplicate fields: warns, or for strict clients rejects the patch like one with a value
  * of the wrong type.
  */
-function judgePatch(
+function reportFindings(
   call: ApiCall,
   findings: readonly string[],
   mode: WriteOptions["fieldValidation"],
@@ -329,7 +329,7 @@ export interface Configuration {
    * Reports a mismatched identity and duplicate fields; called after conflict detection, which has precedence
    * for clients.
    */
-  judge(): void;
+  validate(): void;
 }
 
 export function applyConfiguration(
@@ -339,18 +339,18 @@ export function applyConfiguration(
   body: Uint8Array,
 ): Configuration {
   let parsed: { readonly sent: ApiObject; readonly duplicate: readonly string[] } | undefined;
-  const reading = (): NonNullable<typeof parsed> => (parsed ??= parsedConfiguration(endpoint, body));
-  let judged = false;
+  const parse = (): NonNullable<typeof parsed> => (parsed ??= parsedConfiguration(endpoint, body));
+  let reported = false;
   return {
-    read: () => reading().sent,
-    judge: () => {
-      const { sent, duplicate } = reading();
+    read: () => parse().sent,
+    validate: () => {
+      const { sent, duplicate } = parse();
       // Fields that the subresource resets are ignored, including another name.
       const part = endpoint.resource.strategy.subresources?.[call.target.subresource];
       const { name, namespace } = part?.resets?.includes("metadata") ? {} : sent.metadata;
       checkIdentity({ name: name ?? call.target.name, namespace }, call, endpoint);
-      if (judged || duplicate.length === 0) return;
-      judged = true;
+      if (reported || duplicate.length === 0) return;
+      reported = true;
       if (options.fieldValidation === "Strict")
         throw badRequest(
           `error strict decoding YAML: error converting YAML to JSON: ${duplicateKeysMessage(duplicate)}`,

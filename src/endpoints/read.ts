@@ -1,6 +1,6 @@
 // get and list.
 import { ApiError, badRequest, expired, notFound } from "#base";
-import { type Reply, giveBack } from "#http";
+import { type Reply, freeBuffers } from "#http";
 import { Compacted, FutureRevision } from "#store";
 import { type Freshness, type ListQuery, type ListResult, RevisionTimeout } from "#watchcache";
 import type { Endpoint } from "#registry";
@@ -27,7 +27,7 @@ export const get: EndpointHandler = async (context, call, endpoint) => {
         ? { at: "any" }
         : { at: "notOlderThan", revision: version };
   call.operation?.event("About to Get from storage");
-  const cached = await translated(
+  const cached = await withApiErrors(
     () => resource.source.get(resource.keyOf(target.namespace, target.name), freshness),
     !resource.strategy.uncachedSemantics,
   );
@@ -60,7 +60,7 @@ export async function replyWithPage(
   listing: ListResult,
 ): Promise<Reply> {
   const body = await as.list(listing.items, metadataOf(call, endpoint, listing), call);
-  if (listing.lent) giveBack(listing.lent);
+  if (listing.lent) freeBuffers(listing.lent);
   return replyWithList(as, endpoint, body);
 }
 
@@ -153,7 +153,7 @@ async function continued(
   const query = { ...base, ...limit, after: base.below + token.after };
   const { source } = endpoint.resource;
   if (token.revision === -1)
-    return await translated(() => source.list({ ...query, freshness: { at: "latest" } }));
+    return await withApiErrors(() => source.list({ ...query, freshness: { at: "latest" } }));
   try {
     return await source.list({ ...query, freshness: { at: "exactly", revision: token.revision } });
   } catch (error) {
@@ -186,16 +186,16 @@ export function revisionOf(text: string): number | undefined {
   );
 }
 
-export async function translated<T>(read: () => Promise<T>, again = true): Promise<T> {
+export async function withApiErrors<T>(read: () => Promise<T>, retryable = true): Promise<T> {
   try {
     return await read();
   } catch (error) {
-    throw readError(error, again);
+    throw readError(error, retryable);
   }
 }
 
 /** Converts revision errors of the store and the cache to API errors. */
-export function readError(error: unknown, again = true): unknown {
+export function readError(error: unknown, retryable = true): unknown {
   if (error instanceof Compacted) return expired("The resourceVersion for the provided list is too old.");
   if (error instanceof RevisionTimeout || error instanceof FutureRevision) {
     return new ApiError(
@@ -205,7 +205,7 @@ export function readError(error: unknown, again = true): unknown {
         ? `Timeout: ${error.message}`
         : `Timeout: Too large resource version: current: ${error.current}`,
       {
-        ...(again && { retryAfterSeconds: 1 }),
+        ...(retryable && { retryAfterSeconds: 1 }),
         causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
       },
     );

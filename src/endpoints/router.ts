@@ -79,7 +79,7 @@ export function router(
     checkVerb(call, virtual);
     if (virtual) {
       if (target.subresource && virtual.verbs.includes(target.verb)) checkName(target.name);
-      return traced(call, context.slow, () => virtual.handle(call));
+      return traced(call, context.onSlow, () => virtual.handle(call));
     }
     const endpoint = version.endpoints.get(target.resource);
     if (!endpoint) throw notServed();
@@ -99,7 +99,7 @@ export function router(
       call.removedRelease = deprecated.until.replace(/^v/, "");
       call.annotate(audit.removedRelease, call.removedRelease);
     }
-    return traced(call, context.slow, () => handler(context, call, endpoint));
+    return traced(call, context.onSlow, () => handler(context, call, endpoint));
   }
 }
 

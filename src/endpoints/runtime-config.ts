@@ -36,8 +36,8 @@ const versions: Readonly<Record<string, string>> = {
 };
 const wholeApis = ["api/all", "api/ga", "api/beta", "api/alpha"];
 /** True values of strconv.ParseBool, and the empty value of a key without value. */
-const truths = new Set(["", "1", "t", "T", "TRUE", "true", "True"]);
-const untruths = new Set(["0", "f", "F", "FALSE", "false", "False"]);
+const trueValues = new Set(["", "1", "t", "T", "TRUE", "true", "True"]);
+const falseValues = new Set(["0", "f", "F", "FALSE", "false", "False"]);
 
 /** Returns descriptions of the errors in the settings. */
 export function runtimeConfigProblems(given: Readonly<Record<string, string>>, dialect: Dialect): string[] {
@@ -53,7 +53,7 @@ export function runtimeConfigProblems(given: Readonly<Record<string, string>>, d
         ? []
         : [`${key} must be true or false, not ${JSON.stringify(value)}`];
     const wrong: string[] = [];
-    if (!truths.has(value) && !untruths.has(value))
+    if (!trueValues.has(value) && !falseValues.has(value))
       wrong.push(`${key} must be true or false, not ${JSON.stringify(value)}`);
     const [group, version, resource] = splitKey(key);
     if (!groups.has(group))
@@ -67,7 +67,7 @@ export function runtimeConfigProblems(given: Readonly<Record<string, string>>, d
 }
 
 /** Reports whether a setting enables its API; a key without value does. */
-export const switchedOn = (value: string): boolean => truths.has(value);
+export const switchedOn = (value: string): boolean => trueValues.has(value);
 
 /**
  * Normalizes the names of the core group's versions: `v1`, `/v1` and, as in kube-apiserver's own tests,

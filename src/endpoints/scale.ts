@@ -114,7 +114,7 @@ const printed = ({ custom }: Strategy): Pick<Strategy, "columns"> => ({
 });
 
 /** The requested representation of a scale, negotiated before anything else is done. */
-const asked = (call: ApiCall, { resource: { dialect, strategy } }: Endpoint): Choice =>
+const negotiateScale = (call: ApiCall, { resource: { dialect, strategy } }: Endpoint): Choice =>
   negotiate(call.call, call.query, dialect, strategy.custom ? customForms : everyForm);
 
 /** Reports whether the scale cannot be represented in the requested form. */
@@ -167,7 +167,7 @@ function scaleName(endpoint: Endpoint): { readonly group: string; readonly resou
 
 export const readScale: EndpointHandler = async (context, call, endpoint) => {
   const { resource } = endpoint;
-  const choice = asked(call, endpoint);
+  const choice = negotiateScale(call, endpoint);
   const cached = await resource.source.get(resource.keyOf(call.target.namespace, call.target.name), {
     at: "latest",
   });
@@ -180,12 +180,15 @@ export const readScale: EndpointHandler = async (context, call, endpoint) => {
 };
 
 export const replaceScale: EndpointHandler = async (context, call, endpoint) => {
-  const choice = asked(call, endpoint);
+  const choice = negotiateScale(call, endpoint);
   const { object: sent, options } = await objectFromBody(call, scaleEndpoint(endpoint), "UpdateOptions");
   checkIdentity(sent.metadata, call, endpoint);
   call.audit?.setObjectMetadata(sent.metadata);
   call.audit?.requestObject(() => encodeJson(Scale, sent as never));
-  const request = writeRequest(context, call, endpoint, { ...options, refused: isRefused(call, choice) });
+  const request = writeRequest(context, call, endpoint, {
+    ...options,
+    unrepresentable: isRefused(call, choice),
+  });
   return reply(
     context,
     call,
@@ -198,7 +201,7 @@ export const replaceScale: EndpointHandler = async (context, call, endpoint) => 
 export const patchScale: EndpointHandler = async (context, call, endpoint) => {
   const type = patchType(call, endpoint.resource.strategy.custom);
   const applying = type === "application/apply-patch+yaml";
-  const choice = asked(call, endpoint);
+  const choice = negotiateScale(call, endpoint);
   const body = await readBody(call);
   recordPatch(call, body);
   const options = writeOptions(call, endpoint.resource.dialect, "PatchOptions", applying);
@@ -206,14 +209,17 @@ export const patchScale: EndpointHandler = async (context, call, endpoint) => {
   const change: ScaleChange = applying
     ? appliedScale(applyConfiguration(call, spoken, options, body), options)
     : patchedTree(call, spoken, options, { type, body });
-  const request = writeRequest(context, call, endpoint, { ...options, refused: isRefused(call, choice) });
+  const request = writeRequest(context, call, endpoint, {
+    ...options,
+    unrepresentable: isRefused(call, choice),
+  });
   return reply(context, call, endpoint, await written(request, call.target.name, change), choice);
 };
 
 const appliedScale = (configuration: Configuration, { force = false }: WriteOptions): ScaleChange => ({
   change: () => {
     const sent = configuration.read();
-    configuration.judge();
+    configuration.validate();
     return sent;
   },
   applying: { force },

@@ -8,7 +8,7 @@ import { canonicalKey, switchedOn } from "./runtime-config.ts";
 export type Serves = (group: string, version: string, resource: string) => boolean;
 
 /** Beta versions served by default, as there is no stable version yet. */
-const early: readonly { readonly group: string; readonly versions: readonly string[] }[] = [
+const defaultBetaVersions: readonly { readonly group: string; readonly versions: readonly string[] }[] = [
   { group: "flowcontrol.apiserver", versions: ["v1beta2", "v1beta3"] },
 ];
 
@@ -16,10 +16,10 @@ export function servedApis(runtimeConfig: Readonly<Record<string, string>>, dial
   const switches = new Map(
     Object.entries(runtimeConfig).map(([key, value]) => [canonicalKey(key), switchedOn(value)]),
   );
-  const said = (key: string): boolean | undefined => switches.get(key);
-  const ordinary = (group: string, version: string): boolean =>
+  const setting = (key: string): boolean | undefined => switches.get(key);
+  const isDefault = (group: string, version: string): boolean =>
     !/alpha|beta/.test(version) ||
-    early.some(
+    defaultBetaVersions.some(
       (item) =>
         group === groupName(dialect, { group: item.group, branded: true }) && item.versions.includes(version),
     );
@@ -27,7 +27,11 @@ export function servedApis(runtimeConfig: Readonly<Record<string, string>>, dial
     const name = group === "" ? version : `${group}/${version}`;
     const stage = version.includes("alpha") ? "api/alpha" : version.includes("beta") ? "api/beta" : "api/ga";
     return (
-      said(`${name}/${resource}`) ?? said(name) ?? said(stage) ?? said("api/all") ?? ordinary(group, version)
+      setting(`${name}/${resource}`) ??
+      setting(name) ??
+      setting(stage) ??
+      setting("api/all") ??
+      isDefault(group, version)
     );
   };
 }

@@ -15,12 +15,12 @@ import { type ListOptions, listOptions } from "./options.ts";
 import { readError, revisionOf } from "./read.ts";
 
 /** A watch with a larger backlog is ended: a slow client must not delay others or fill the memory. */
-const mostBacklogBytes = 8 * 1024 * 1024;
+const maxBacklogBytes = 8 * 1024 * 1024;
 /** Maximum of a timer, about 24 days. */
-const longestSeconds = Math.floor((2 ** 31 - 1) / 1000);
+const maxSeconds = Math.floor((2 ** 31 - 1) / 1000);
 
 /** A watch request, parsed and validated before the response starts. */
-interface Wanted {
+interface WatchRequest {
   readonly context: EndpointContext;
   readonly call: ApiCall;
   readonly endpoint: Endpoint;
@@ -41,7 +41,7 @@ export const watch: EndpointHandler = async (context, call, endpoint) => {
     if (include instanceof ApiError) throw include;
   }
   checkStreams(choice, endpoint.resource.dialect);
-  const wanted: Wanted = {
+  const request: WatchRequest = {
     context,
     call,
     endpoint,
@@ -51,7 +51,7 @@ export const watch: EndpointHandler = async (context, call, endpoint) => {
     mute: choice.form === "PartialObjectMetadataList",
   };
   const type = contentType(as.media, endpoint.resource.dialect);
-  const stream = (sink: Sink): Promise<void> => follow(wanted, sink);
+  const stream = (sink: Sink): Promise<void> => follow(request, sink);
   if (isWebSocket(call.call)) return webSocketReply(call.call, { ...eventMessages(as.media), stream });
   return {
     status: 200,
@@ -62,14 +62,14 @@ export const watch: EndpointHandler = async (context, call, endpoint) => {
 
 /** The requested timeout, or a random one, so that watches started together do not end together. */
 function secondsOf(
-  { timeoutSeconds: asked = 0 }: ListOptions,
-  { minRequestTimeoutSeconds: least }: EndpointContext,
+  { timeoutSeconds: requested = 0 }: ListOptions,
+  { minRequestTimeoutSeconds: minimum }: EndpointContext,
 ): number {
-  return Math.min(asked === 0 ? least * (1 + Math.random()) : Math.max(asked, 0), longestSeconds);
+  return Math.min(requested === 0 ? minimum * (1 + Math.random()) : Math.max(requested, 0), maxSeconds);
 }
 
 async function follow(
-  { context, call, endpoint, options, version, as, mute }: Wanted,
+  { context, call, endpoint, options, version, as, mute }: WatchRequest,
   sink: Sink,
 ): Promise<void> {
   const { resource } = endpoint;
@@ -87,7 +87,7 @@ async function follow(
   };
   let caughtUp = false;
   let shown = as;
-  const mark = (revision: number, complete?: boolean): void => {
+  const sendBookmark = (revision: number, complete?: boolean): void => {
     sink.write(shown.bookmark(revision, complete));
     shown = shown.afterFirst ?? shown;
   };
@@ -98,7 +98,7 @@ async function follow(
           lifeMilliseconds,
           from: version ?? 0,
           changed: () => (caughtUp ? resource.source.lastChange() : 0),
-          send: mark,
+          send: sendBookmark,
         })
       : undefined;
   const delivered = context.watchEvents?.(endpoint);
@@ -116,7 +116,7 @@ async function follow(
         if (frames.length > 1) write(frames.slice(1));
       } else write(frames);
       marks?.sent(frames.at(-1)!.item.revision);
-      if (sink.backlogBytes > mostBacklogBytes) {
+      if (sink.backlogBytes > maxBacklogBytes) {
         delivered?.terminated();
         end();
       }
@@ -146,7 +146,8 @@ async function follow(
     await resource.source.watch({ below, selector: options.selector, from, signal: stop.signal }, watcher);
     caughtUp = true;
     call.watchStarted?.();
-    if (options.sendInitialEvents === true && options.bookmarks) mark(resource.source.revision(), true);
+    if (options.sendInitialEvents === true && options.bookmarks)
+      sendBookmark(resource.source.revision(), true);
     await over;
   } catch (error) {
     const known =

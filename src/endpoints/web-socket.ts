@@ -25,11 +25,11 @@ export interface WebSocketOptions {
 }
 
 /** Maximum time for a client to close its side. */
-const partingMilliseconds = 10_000;
+const closeMilliseconds = 10_000;
 /** A sink with less than this backlog is drained. */
 const drainedBytes = 64 * 1024;
 /** Maximum size of client messages, which are ignored. */
-const largestMessage = 64 * 1024;
+const maxMessageBytes = 64 * 1024;
 
 export const isWebSocket = ({ upgradable, headers }: Call): boolean =>
   upgradable && header(headers, "upgrade")?.toLowerCase() === "websocket";
@@ -50,7 +50,7 @@ export function webSocketReply(call: Call, options: WebSocketOptions): Reply {
   return {
     status: 101,
     headers: {},
-    body: { takeOver: (socket, head) => void talk({ call, socket, head, protocol, options }) },
+    body: { takeOver: (socket, head) => void serveSession({ call, socket, head, protocol, options }) },
   };
 }
 
@@ -69,7 +69,7 @@ const refusal = (status: number, text: string): Reply => ({
 const refused = refusal(400, "the WebSocket handshake is not one of version 13");
 const notVersion13: Reply = { ...refused, headers: { ...refused.headers, "sec-websocket-version": "13" } };
 
-interface Talk {
+interface Session {
   readonly call: Call;
   readonly socket: Duplex;
   readonly head: Uint8Array;
@@ -78,8 +78,8 @@ interface Talk {
 }
 
 /** Completes the handshake with a client that offered this protocol, or none. */
-export async function accepted(
-  { call, socket, head }: Pick<Talk, "call" | "socket" | "head">,
+export async function acceptWebSocket(
+  { call, socket, head }: Pick<Session, "call" | "socket" | "head">,
   protocol: string,
   mostBytes: number,
 ): Promise<WebSocket> {
@@ -100,23 +100,23 @@ export async function accepted(
 }
 
 /** Closes the socket; a client that does not respond is disconnected. */
-export function part(client: WebSocket): void {
-  const timer = setTimeout(() => client.terminate(), partingMilliseconds);
+export function closeSocket(client: WebSocket): void {
+  const timer = setTimeout(() => client.terminate(), closeMilliseconds);
   timer.unref();
   client.once("close", () => clearTimeout(timer));
   client.close(1000);
 }
 
-async function talk({ call, socket, head, protocol = "", options }: Talk): Promise<void> {
+async function serveSession({ call, socket, head, protocol = "", options }: Session): Promise<void> {
   try {
-    const client = await accepted({ call, socket, head }, protocol, largestMessage);
+    const client = await acceptWebSocket({ call, socket, head }, protocol, maxMessageBytes);
     const send = (message: Uint8Array | string): void =>
       client.send(message, { binary: typeof message !== "string" && !options.bytesAreText });
     if (options.greeting) send(options.greeting(protocol));
     await options.stream(
       sinkOf(client, socket, (chunk) => [...options.messages(chunk, protocol)].forEach(send)),
     );
-    part(client);
+    closeSocket(client);
   } catch {
     socket.destroy();
   }

@@ -8,9 +8,9 @@ import { responding } from "./operation-span.ts";
 import { recordRequest } from "./recorded-request.ts";
 
 export const create: EndpointHandler = async (context, call, endpoint) => {
-  const { as, refused } = represented(context, call, endpoint, "object");
+  const { as, unrepresentable } = represented(context, call, endpoint, "object");
   const { object: sent, options } = await objectFromBody(call, endpoint, "CreateOptions");
-  const request = writeRequest(context, call, endpoint, { ...options, refused });
+  const request = writeRequest(context, call, endpoint, { ...options, unrepresentable });
   call.operation?.step("About to convert to expected version");
   const next = defaulted(request, sent);
   call.operation?.step("Conversion done");
@@ -23,9 +23,9 @@ export const create: EndpointHandler = async (context, call, endpoint) => {
 };
 
 export const replace: EndpointHandler = async (context, call, endpoint) => {
-  const { as, refused } = represented(context, call, endpoint, "object");
+  const { as, unrepresentable } = represented(context, call, endpoint, "object");
   const { object: sent, options } = await objectFromBody(call, endpoint, "UpdateOptions");
-  const request = writeRequest(context, call, endpoint, { ...options, refused });
+  const request = writeRequest(context, call, endpoint, { ...options, unrepresentable });
   call.operation?.step("About to convert to expected version");
   const { name, namespace } = sent.metadata;
   const next = defaulted(request, sent);

@@ -82,14 +82,14 @@ export class FlowControl {
   /** Applies the objects; missing mandatory ones are added. Running requests continue. */
   configure(levels: readonly NamedLevel[], schemas: readonly NamedSchema[]): void {
     const { mandatory } = this.#options;
-    const wanted = new Map(supplied(levels, mandatory.levels).map((level) => [level.name, level]));
+    const wanted = new Map(withMandatory(levels, mandatory.levels).map((level) => [level.name, level]));
     for (const level of wanted.values()) this.#setLevel(level);
     for (const [name, level] of this.#levels) {
       if (wanted.has(name)) continue;
       level.quiescing = true;
       if (!level.queues || level.queues.isIdle) this.#removeLevel(level);
     }
-    this.#flows = inOrder(supplied(schemas, mandatory.schemas)).flatMap((schema) =>
+    this.#flows = inOrder(withMandatory(schemas, mandatory.schemas)).flatMap((schema) =>
       this.#flowOf(schema, wanted),
     );
     this.#fallback = this.#flows.find(({ name }) => name === catchAll);
@@ -251,7 +251,7 @@ export class FlowControl {
 const noSeats: Seats = { admitted: true, release: () => undefined };
 
 /** Adds the missing mandatory objects. */
-function supplied<S>(
+function withMandatory<S>(
   objects: readonly { readonly name: string; readonly uid: string; readonly spec: S }[],
   mandatory: Readonly<Record<string, S>>,
 ): { readonly name: string; readonly uid: string; readonly spec: S }[] {

@@ -240,7 +240,7 @@ export function flowMetrics(metrics: Metrics, now: () => number) {
       rejected: (reason: string) => rejected.with(schemaName, levelName, reason).add(),
       notAccommodated: () => notAccommodated.with(schemaName, levelName).add(),
       waited: waited.with("true", schemaName, levelName),
-      waitedInVain: (seconds: number) => waited.with("false", schemaName, levelName).observe(seconds),
+      waitedRejected: (seconds: number) => waited.with("false", schemaName, levelName).observe(seconds),
       took: took.with(schemaName, levelName, "regular"),
       watchTook: (seconds: number) => took.with(schemaName, levelName, "watch").observe(seconds),
       queueLength: queueLength.with(schemaName, levelName),
@@ -267,7 +267,7 @@ export function flowMetrics(metrics: Metrics, now: () => number) {
         ratios: owned,
         bounds,
         discounted,
-        noteDemand: (summary: DemandSummary, smoothedDemand: number) => {
+        recordDemand: (summary: DemandSummary, smoothedDemand: number) => {
           bound.average.set(summary.average);
           bound.deviation.set(summary.deviation);
           bound.highWatermark.set(summary.highWatermark);

@@ -98,7 +98,7 @@ export class PriorityLevel {
     const summary = this.#demand.reset(this.#clock.now());
     this.highWatermark = summary.highWatermark;
     this.smoothedDemand = smoothed(this.smoothedDemand, summary);
-    this.metrics.noteDemand(summary, this.smoothedDemand);
+    this.metrics.recordDemand(summary, this.smoothedDemand);
   }
 
   setCurrentSeats(seats: number): void {
@@ -146,7 +146,7 @@ function levelObserver(metrics: LevelMetrics, demand: (seats: number) => void): 
     },
     rejected: ({ flow }, why, waited) => {
       flow.metrics.rejected(why);
-      flow.metrics.waitedInVain(waited / 1000);
+      flow.metrics.waitedRejected(waited / 1000);
     },
     seats: ({ flow }, by) => {
       flow.metrics.seatsInUse.add(by);

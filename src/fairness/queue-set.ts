@@ -175,7 +175,7 @@ export class QueueSet {
     this.seatsInUse -= request.maxSeats;
     if (request.queue) request.queue.seatsInUse -= request.maxSeats;
     this.#observer.seats(request, -request.maxSeats);
-    this.#noteDemand();
+    this.#reportDemand();
     this.#dropSpareQueues();
     this.#dispatchAll();
   }
@@ -225,7 +225,7 @@ export class QueueSet {
     queue.maxSeatsSum += by * request.maxSeats;
     queue.workSum += by * request.work;
     this.#observer.waiting(request, by);
-    this.#noteDemand();
+    this.#reportDemand();
   }
 
   #dispatchAll(): void {
@@ -279,7 +279,7 @@ export class QueueSet {
     }
     this.#observer.started(request, now - request.arrivedAt);
     this.#observer.seats(request, request.maxSeats);
-    this.#noteDemand();
+    this.#reportDemand();
   }
 
   #reject(request: FairRequest, why: QueueRejection): QueueRejection {
@@ -336,7 +336,7 @@ export class QueueSet {
     this.#currentR += (elapsed * seats) / this.#activeQueues;
   }
 
-  #noteDemand(): void {
+  #reportDemand(): void {
     this.#observer.demand(this.seatsInUse + this.#seatsWaiting);
   }
 

@@ -2,7 +2,7 @@
 import type { AuditClient } from "#audit";
 import { type Call, type Peer, header } from "#http";
 
-const longestUserAgent = 1024;
+const maxUserAgentLength = 1024;
 const known = new WeakMap<Peer, { readonly agent: string; readonly client: AuditClient }>();
 
 /** Cached per connection, unless a proxy forwards requests of several clients over it. */
@@ -10,23 +10,23 @@ export function auditClient(call: Pick<Call, "headers" | "peer">): AuditClient {
   const { headers, peer } = call;
   const agent = header(headers, "user-agent") ?? "";
   if (headers["x-forwarded-for"] !== undefined || headers["x-real-ip"] !== undefined)
-    return { sourceIps: sourceIps(call), userAgent: shortened(agent) };
-  const before = known.get(peer);
-  if (before?.agent === agent) return before.client;
-  const client = { sourceIps: sourceIps(call), userAgent: shortened(agent) };
+    return { sourceIps: sourceIps(call), userAgent: truncated(agent) };
+  const cached = known.get(peer);
+  if (cached?.agent === agent) return cached.client;
+  const client = { sourceIps: sourceIps(call), userAgent: truncated(agent) };
   known.set(peer, { agent, client });
   return client;
 }
 
-const shortened = (agent: string): string =>
-  agent.length > longestUserAgent ? `${agent.slice(0, longestUserAgent)}...TRUNCATED` : agent;
+const truncated = (agent: string): string =>
+  agent.length > maxUserAgentLength ? `${agent.slice(0, maxUserAgentLength)}...TRUNCATED` : agent;
 
 /** Returns the source addresses of a request: those reported by proxies, then the peer itself. */
 export function sourceIps({ headers, peer }: Pick<Call, "headers" | "peer">): string[] {
   const found: string[] = [];
   const forwarded = header(headers, "x-forwarded-for");
   if (forwarded !== undefined)
-    for (const part of forwarded.split(",").slice(0, mostHops))
+    for (const part of forwarded.split(",").slice(0, maxHops))
       if (addressForm.test(part.trim())) found.push(part.trim());
   const real = header(headers, "x-real-ip");
   if (real !== undefined && addressForm.test(real) && !found.includes(real)) found.push(real);
@@ -35,5 +35,5 @@ export function sourceIps({ headers, peer }: Pick<Call, "headers" | "peer">): st
   return found;
 }
 
-const mostHops = 32;
+const maxHops = 32;
 const addressForm = /^(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f:.]*:[0-9a-f:.]*)$/i;

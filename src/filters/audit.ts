@@ -80,21 +80,21 @@ export function auditFilter(options: AuditFilterOptions): AuditFilter {
         causes: [{ message: "failed to store audit event" }],
       });
     }
-    const lasting = isLongRunning(call.target);
+    const longRunning = isLongRunning(call.target);
     let reply: Reply;
     try {
       reply = await next();
     } catch (thrown) {
       const { error, panic } = asStatus(thrown, call);
-      failed(record, error, isAskedFor(call, options.dialect));
-      if (lasting) await write(record, "ResponseStarted");
+      recordFailure(record, error, acceptsErrors(call, options.dialect));
+      if (longRunning) await write(record, "ResponseStarted");
       await complete(call, record, panic ? "Panic" : "ResponseComplete");
       audit.sink.flush();
       throw error;
     }
     const { status, body } = reply;
     if (!record.hasStatus) record.status({ code: status });
-    if (lasting) await write(record, "ResponseStarted");
+    if (longRunning) await write(record, "ResponseStarted");
     if (body !== undefined && "stream" in body)
       return { ...reply, body: untilEnd(call, record, body), beforeSending };
     if (body !== undefined && "takeOver" in body)
@@ -128,7 +128,7 @@ export function auditFilter(options: AuditFilterOptions): AuditFilter {
       if (call.user !== undefined || !(error instanceof ApiError)) return;
       const record = recordOf(call);
       if (!record) return;
-      failed(record, error, isAskedFor(call, options.dialect), attempted(call));
+      recordFailure(record, error, acceptsErrors(call, options.dialect), attemptedMethods(call));
       await write(record, "ResponseStarted");
       audit.sink.flush();
     },
@@ -138,8 +138,9 @@ export function auditFilter(options: AuditFilterOptions): AuditFilter {
         const record = recordOf(call);
         if (!record) return next();
         call.audit = record;
-        if (call.authenticationNotes)
-          for (const [key, value] of Object.entries(call.authenticationNotes)) record.annotate(key, value);
+        if (call.authenticationAnnotations)
+          for (const [key, value] of Object.entries(call.authenticationAnnotations))
+            record.annotate(key, value);
         return recorded(call, record, next);
       },
     },
@@ -147,10 +148,10 @@ export function auditFilter(options: AuditFilterOptions): AuditFilter {
       name: "audit of responses",
       run: (call, next) => {
         const { audit: record, target } = call;
-        if (!record || !(record.wantsResponse || mayAnswerStatus(call)) || isLongRunning(target))
+        if (!record || !(record.wantsResponse || mayReturnStatus(call)) || isLongRunning(target))
           return next();
         return next().then((reply) => {
-          answered(record, reply, call, options.jsonOf);
+          recordResponse(record, reply, call, options.jsonOf);
           return reply;
         });
       },
@@ -159,7 +160,7 @@ export function auditFilter(options: AuditFilterOptions): AuditFilter {
 }
 
 /** Reports whether the client accepts a media type for errors; otherwise they are sent as JSON. */
-function isAskedFor(call: ApiCall, dialect: Dialect): boolean {
+function acceptsErrors(call: ApiCall, dialect: Dialect): boolean {
   try {
     negotiate(call.call, call.query, dialect, justObjects);
     return true;
@@ -169,7 +170,7 @@ function isAskedFor(call: ApiCall, dialect: Dialect): boolean {
 }
 
 /** Describes which authentication methods a request attempted. */
-function attempted({ call, query }: ApiCall): string {
+function attemptedMethods({ call, query }: ApiCall): string {
   const [scheme = "", ...rest] = (header(call.headers, "authorization") ?? "").trim().split(" ");
   const methods = [
     ...(rest.length > 0 && scheme.toLowerCase() === "basic" ? ["basic"] : []),
@@ -185,7 +186,7 @@ function attempted({ call, query }: ApiCall): string {
 type StreamBody = Extract<Body, { readonly stream: unknown }>;
 type TakenOver = Extract<Body, { readonly takeOver: unknown }>;
 
-const textOf = (reason: ApiError): ResponseStatus => statusOf(statusObject(reason), reason.code);
+const statusOfError = (reason: ApiError): ResponseStatus => statusOf(statusObject(reason), reason.code);
 
 function statusOf(status: Readonly<Record<string, unknown>>, code: number): ResponseStatus {
   return {
@@ -201,9 +202,14 @@ function statusOf(status: Readonly<Record<string, unknown>>, code: number): Resp
  * Records an error. If the client accepts no media type for it, only its code is recorded, and for
  * unauthenticated requests the attempted methods.
  */
-function failed(record: AuditRecord, error: ApiError, asked: boolean, attempted?: string): void {
-  if (!asked) return record.status({ code: error.code, ...(attempted && { message: attempted }) });
-  record.status(textOf(error));
+function recordFailure(
+  record: AuditRecord,
+  error: ApiError,
+  acceptsError: boolean,
+  attempted?: string,
+): void {
+  if (!acceptsError) return record.status({ code: error.code, ...(attempted && { message: attempted }) });
+  record.status(statusOfError(error));
   record.responseObject(() => JSON.stringify(statusObject(error)));
 }
 
@@ -211,13 +217,13 @@ function failed(record: AuditRecord, error: ApiError, asked: boolean, attempted?
  * A Status in the response is part of every event; other bodies are only recorded at the level that includes
  * them.
  */
-function answered(
+function recordResponse(
   record: AuditRecord,
   reply: Reply,
   call: ApiCall,
   jsonOf: AuditFilterOptions["jsonOf"],
 ): void {
-  const maybeStatus = mayAnswerStatus(call);
+  const maybeStatus = mayReturnStatus(call);
   if (!record.wantsResponse && !(maybeStatus && isSmall(reply))) return;
   const json = jsonOf(reply, call);
   if (json === undefined) return;
@@ -226,7 +232,7 @@ function answered(
   record.responseObject(() => json);
 }
 
-const mayAnswerStatus = ({ target: { verb } }: ApiCall): boolean => verb === "delete" || verb === "create";
+const mayReturnStatus = ({ target: { verb } }: ApiCall): boolean => verb === "delete" || verb === "create";
 
 const mostStatusBytes = 4096;
 function statusIn(json: string): Readonly<Record<string, unknown>> | undefined {
@@ -267,13 +273,13 @@ function requestOf(call: ApiCall): ConstructorParameters<typeof AuditRecord>[1] 
     user: call.user,
     client: auditClient(call.call),
     object,
-    receivedAt: distinct(call.call.receivedAt),
+    receivedAt: distinctMicroseconds(call.call.receivedAt),
   };
 }
 
 /** Distinguishes requests of one millisecond by microseconds, in order of arrival. */
 let lastReceived = 0;
-function distinct(milliseconds: number): number {
+function distinctMicroseconds(milliseconds: number): number {
   lastReceived = Math.max(milliseconds * 1000, Math.min(lastReceived + 1, milliseconds * 1000 + 999));
   return lastReceived / 1000;
 }

@@ -39,7 +39,7 @@ for (const [name, groups, isUnknown] of users)
       { authenticate: () => (groups ? { user: { name, groups } } : undefined) },
       () => assert.fail("no method failed"),
       createLog(),
-      { unknown: () => told++ },
+      { unauthenticated: () => told++ },
     );
     const run = async () =>
       await filter.run(apiCall({ path: "/api" }), async () => ({ status: 200, headers: {} }));

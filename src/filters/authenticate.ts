@@ -18,7 +18,7 @@ import type { RecoverOptions } from "./recover.ts";
 export interface AuthenticationObserver {
   authenticated?(username: string): void;
   /** Called for requests of the anonymous user and for rejected ones. */
-  unknown?(call: ApiCall): void;
+  unauthenticated?(call: ApiCall): void;
 }
 
 /** `unexpected` receives authentication methods that failed; every rejected credential is logged. */
@@ -28,16 +28,16 @@ export function authenticate(
   log: Log,
   observer: AuthenticationObserver = {},
 ): Filter {
-  const turnedAway = (call: ApiCall): Error => {
-    observer.unknown?.(call);
+  const rejection = (call: ApiCall): Error => {
+    observer.unauthenticated?.(call);
     return unauthorized();
   };
   const accept = (call: ApiCall, identity: MaybeIdentity, next: () => Promise<Reply>): Promise<Reply> => {
-    if (!identity) throw turnedAway(call);
+    if (!identity) throw rejection(call);
     call.user = identity.user;
     observer.authenticated?.(identity.user.name);
-    if (isAnonymous(identity.user)) observer.unknown?.(call);
-    call.authenticationNotes = identity.annotations;
+    if (isAnonymous(identity.user)) observer.unauthenticated?.(call);
+    call.authenticationAnnotations = identity.annotations;
     for (const text of identity.warnings ?? []) call.warn(text);
     return next();
   };
@@ -46,7 +46,7 @@ export function authenticate(
     for (const failure of error.failures) unexpected(failure, call);
     // The reason is not sent to the client, so it only appears in the log.
     log.error("Unable to authenticate the request", { err: error.message });
-    throw turnedAway(call);
+    throw rejection(call);
   };
   return {
     name: "authentication",

@@ -2,12 +2,12 @@
 import type { Clock } from "#base";
 
 /** All agents of a large cluster may send requests at once. */
-const mostWaiting = 8192;
+const maxWaiting = 8192;
 
 export class ByteBudget {
   readonly #limit: number;
   #used = 0;
-  readonly #waiting: { readonly bytes: number; readonly give: (got: boolean) => void }[] = [];
+  readonly #waiting: { readonly bytes: number; readonly settle: (got: boolean) => void }[] = [];
 
   constructor(limit: number) {
     this.#limit = limit;
@@ -18,7 +18,7 @@ export class ByteBudget {
   }
 
   /** Reports whether requests wait for bytes held by others. */
-  get wanted(): boolean {
+  get hasWaiters(): boolean {
     return this.#waiting.length > 0;
   }
 
@@ -26,13 +26,13 @@ export class ByteBudget {
    * Acquires bytes, waiting if necessary. Resolves with false if too many are waiting, the wait takes too
    * long or the request is aborted. A request larger than the limit is granted if nothing else is in use.
    */
-  take(bytes: number, clock: Clock, waitMilliseconds: number, signal: AbortSignal): Promise<boolean> {
-    if (this.takeNow(bytes)) return Promise.resolve(true);
-    if (this.#waiting.length >= mostWaiting || signal.aborted) return Promise.resolve(false);
+  acquire(bytes: number, clock: Clock, waitMilliseconds: number, signal: AbortSignal): Promise<boolean> {
+    if (this.tryAcquire(bytes)) return Promise.resolve(true);
+    if (this.#waiting.length >= maxWaiting || signal.aborted) return Promise.resolve(false);
     return new Promise((resolve) => {
       const waiter = {
         bytes,
-        give: (got: boolean): void => {
+        settle: (got: boolean): void => {
           cancel();
           signal.removeEventListener("abort", leave);
           resolve(got);
@@ -42,7 +42,7 @@ export class ByteBudget {
         const at = this.#waiting.indexOf(waiter);
         if (at < 0) return;
         this.#waiting.splice(at, 1);
-        waiter.give(false);
+        waiter.settle(false);
         this.#serve();
       };
       const cancel = clock.after(waitMilliseconds, leave);
@@ -51,7 +51,7 @@ export class ByteBudget {
     });
   }
 
-  give(bytes: number): void {
+  release(bytes: number): void {
     this.adjust(-bytes);
   }
 
@@ -62,21 +62,21 @@ export class ByteBudget {
   }
 
   /** Acquires bytes without waiting; reports whether it succeeded. */
-  takeNow(bytes: number): boolean {
-    if (this.#waiting.length > 0 || !this.#isLeft(bytes)) return false;
+  tryAcquire(bytes: number): boolean {
+    if (this.#waiting.length > 0 || !this.#isAvailable(bytes)) return false;
     this.#used += bytes;
     return true;
   }
 
-  #isLeft(bytes: number): boolean {
+  #isAvailable(bytes: number): boolean {
     return this.#used === 0 || this.#used + bytes <= this.#limit;
   }
 
   #serve(): void {
-    for (let first = this.#waiting[0]; first && this.#isLeft(first.bytes); first = this.#waiting[0]) {
+    for (let first = this.#waiting[0]; first && this.#isAvailable(first.bytes); first = this.#waiting[0]) {
       this.#waiting.shift();
       this.#used += first.bytes;
-      first.give(true);
+      first.settle(true);
     }
   }
 }

@@ -19,8 +19,8 @@ export const commonHeaders: Filter = {
   },
 };
 
-const mostWarningCharacters = 4096;
-const longestShortened = 256;
+const maxWarningCharacters = 4096;
+const maxTruncatedLength = 256;
 
 /**
  * Formats warnings as header values. Empty warnings and those with control characters are omitted. If they
@@ -28,14 +28,14 @@ const longestShortened = 256;
  */
 export function warningValues(given: readonly string[]): string[] {
   const texts = given.filter((text) => text !== "" && !/\p{Cc}/u.test(text));
-  const fits = texts.reduce((sum, text) => sum + text.length, 0) <= mostWarningCharacters;
+  const fits = texts.reduce((sum, text) => sum + text.length, 0) <= maxWarningCharacters;
   const values: string[] = [];
-  let left = mostWarningCharacters;
+  let left = maxWarningCharacters;
   for (const text of texts) {
     if (left <= 0) break;
-    const said = fits ? text : text.slice(0, longestShortened);
-    left -= said.length;
-    values.push(`299 - ${quoted(said)}`);
+    const shown = fits ? text : text.slice(0, maxTruncatedLength);
+    left -= shown.length;
+    values.push(`299 - ${quoted(shown)}`);
   }
   return values;
 }

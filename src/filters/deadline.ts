@@ -29,9 +29,9 @@ export function deadline({
     name: "deadline",
     run: (call, next) => {
       if (isLongRunning(call.target)) return next();
-      const asked = call.query.get("timeout");
-      const limit = asked
-        ? Math.min(requestTimeoutMilliseconds, durationOf(asked))
+      const requested = call.query.get("timeout");
+      const limit = requested
+        ? Math.min(requestTimeoutMilliseconds, durationOf(requested))
         : requestTimeoutMilliseconds;
       call.deadline = clock.now() + limit;
       const { headers } = call;
@@ -40,9 +40,9 @@ export function deadline({
         const giveUp = (): void => {
           givenUp = true;
           exceeded?.(call);
-          call.abandon(late);
+          call.abandon(timeoutError);
           call.resetHeaders(headers);
-          resolve(lateReply);
+          resolve(timeoutReply);
         };
         const cancel = clock.after(limit, giveUp);
         const failed = (error: Error): void => {
@@ -67,7 +67,7 @@ export function deadline({
   };
 }
 
-const late = timeout("Timeout: request did not complete within the allotted timeout");
+const timeoutError = timeout("Timeout: request did not complete within the allotted timeout");
 
 /** A timer may fire this much early. */
 const timerMilliseconds = 1;
@@ -77,17 +77,17 @@ const timerMilliseconds = 1;
  * Clients do not parse text: they report that the server was unable to answer in time, and tools match on
  * that.
  */
-const lateReply: Reply = {
-  status: late.code,
+const timeoutReply: Reply = {
+  status: timeoutError.code,
   headers: { "content-type": "text/plain; charset=utf-8" },
   body: Buffer.from(
     `${JSON.stringify({
       metadata: {},
       status: "Failure",
-      message: late.message,
-      reason: late.reason,
+      message: timeoutError.message,
+      reason: timeoutError.reason,
       details: {},
-      code: late.code,
+      code: timeoutError.code,
     })}\n`,
   ),
 };

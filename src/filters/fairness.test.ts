@@ -161,9 +161,9 @@ test("the log of a request tells its seats, if it needs any", async () => {
   const answered = async (): Promise<Reply> => ({ status: 200, headers: {} });
   const fieldsOf = async (groups: readonly string[]): Promise<string[]> => {
     const call = apiCall({ user: { name: "a", uid: "", groups, extra: {} } });
-    call.logged = {};
+    call.logFields = {};
     await filter.run(call, answered);
-    return Object.keys(call.logged);
+    return Object.keys(call.logFields);
   };
   assert.deepEqual(await fieldsOf(["system:masters"]), ["apf_pl", "apf_fs", "apf_execution_time"]);
   assert.deepEqual(await fieldsOf(["dev"]), [

@@ -47,63 +47,63 @@ export function fairness(options: FairnessOptions): Filter {
   readOnly.executing.setLimit(options.reading);
   mutating.executing.setLimit(options.writing);
 
-  const admit = async (flow: Flow, call: ApiCall, digest: RequestDigest): Promise<Admission> => {
-    const shown = isMutating(call.target) ? mutating : readOnly;
-    shown.waiting.add(1);
+  const waitForSeats = async (flow: Flow, call: ApiCall, digest: RequestDigest): Promise<Admission> => {
+    const series = isMutating(call.target) ? mutating : readOnly;
+    series.waiting.add(1);
     options.queued(call, 1);
     try {
       return await flowControl.start(flow, digest, () => call.call.signal);
     } finally {
       options.queued(call, -1);
-      shown.waiting.add(-1);
+      series.waiting.add(-1);
     }
   };
 
   const execute = async (call: ApiCall, release: () => void, next: () => Promise<Reply>): Promise<Reply> => {
-    const shown = isMutating(call.target) ? mutating : readOnly;
-    shown.executing.add(1);
+    const series = isMutating(call.target) ? mutating : readOnly;
+    series.executing.add(1);
     try {
       return await next();
     } finally {
-      shown.executing.add(-1);
+      series.executing.add(-1);
       release();
     }
   };
 
-  const queued = async (
+  const runQueued = async (
     flow: Flow,
     call: ApiCall,
     digest: RequestDigest,
     next: () => Promise<Reply>,
   ): Promise<Reply> => {
-    let admission = await admit(flow, call, digest);
+    let admission = await waitForSeats(flow, call, digest);
     while (admission.admitted) {
       if (!expectsBody(call) || (await within(clock, bodyMilliseconds, call.call.bodyBuffered())))
         return execute(call, admission.release, next);
       admission.release();
       await call.call.bodyBuffered();
-      admission = await admit(flow, call, digest);
+      admission = await waitForSeats(flow, call, digest);
     }
     options.refused(call);
     return tooManyRequestsReply;
   };
 
-  const exempt = async (flow: Flow, call: ApiCall, next: () => Promise<Reply>): Promise<Reply> => {
-    const shown = isMutating(call.target) ? mutating : readOnly;
+  const runExempt = async (flow: Flow, call: ApiCall, next: () => Promise<Reply>): Promise<Reply> => {
+    const series = isMutating(call.target) ? mutating : readOnly;
     const started = clock.now();
     flow.metrics.dispatched.add();
     flow.metrics.executing.add(1);
-    shown.executing.add(1);
+    series.executing.add(1);
     try {
       return await next();
     } finally {
-      shown.executing.add(-1);
+      series.executing.add(-1);
       flow.metrics.executing.add(-1);
       flow.metrics.took.observe((clock.now() - started) / 1000);
     }
   };
 
-  const watched = async (
+  const admitWatch = async (
     flow: Flow,
     call: ApiCall,
     digest: RequestDigest,
@@ -137,17 +137,22 @@ export function fairness(options: FairnessOptions): Filter {
       const digest = new CallDigest(call);
       const flow = flowControl.classify(digest);
       call.setHeaders(headers.getOrInsertComputed(flow, headersOf));
-      return run(flow, call, digest, call.logged ? logged(call.logged, flow, call, digest, next) : next);
+      return run(
+        flow,
+        call,
+        digest,
+        call.logFields ? withLogFields(call.logFields, flow, call, digest, next) : next,
+      );
     },
   };
 
   function run(flow: Flow, call: ApiCall, digest: CallDigest, next: () => Promise<Reply>): Promise<Reply> {
-    if (digest.isResource && digest.verb === "watch") return watched(flow, call, digest, next);
-    return flow.isExempt ? exempt(flow, call, next) : queued(flow, call, digest, next);
+    if (digest.isResource && digest.verb === "watch") return admitWatch(flow, call, digest, next);
+    return flow.isExempt ? runExempt(flow, call, next) : runQueued(flow, call, digest, next);
   }
 
   /** Wraps `next` to add the seat fields of kube-apiserver's request log. */
-  function logged(
+  function withLogFields(
     fields: Record<string, unknown>,
     flow: Flow,
     call: ApiCall,

@@ -4,7 +4,7 @@ import { virtualClock } from "#base";
 import { dialects } from "#dialect";
 import type { Reply } from "#http";
 import { apiCall } from "#kit";
-import { gatherHeartbeats } from "./heartbeats.ts";
+import { batchHeartbeats } from "./heartbeats.ts";
 
 const leases = "/apis/coordination.orch.io/v1/namespaces/orch-node-lease/leases";
 const done: Reply = { status: 200, headers: {}, body: Buffer.alloc(0) };
@@ -12,7 +12,7 @@ const done: Reply = { status: 200, headers: {}, body: Buffer.alloc(0) };
 /** The filter, and a function that runs a request and records when it proceeds. */
 function gathering() {
   const clock = virtualClock();
-  const filter = gatherHeartbeats(clock, dialects.orch);
+  const filter = batchHeartbeats(clock, dialects.orch);
   const begun: string[] = [];
   const ask = (path: string, method = "PUT"): Promise<Reply> =>
     filter.run(apiCall({ path, method }), () => {

@@ -11,14 +11,17 @@ import type { ApiCall } from "#endpoints";
 import type { Reply } from "#http";
 import type { Filter } from "./filter.ts";
 
-const gatheredMilliseconds = 10;
+const batchDelayMilliseconds = 10;
 /** Number of renewals per second from which batching pays off: those of a thousand nodes. */
-const many = 100;
+const batchingRate = 100;
 
-export function gatherHeartbeats(clock: Clock, dialect: Dialect): Filter {
+export function batchHeartbeats(clock: Clock, dialect: Dialect): Filter {
   const group = groupName(dialect, { group: "coordination", branded: true });
-  const isRenewal = ({ target: { resource, verb, subresource, group: asked } }: ApiCall): boolean =>
-    resource === "leases" && (verb === "update" || verb === "patch") && subresource === "" && asked === group;
+  const isRenewal = ({ target: { resource, verb, subresource, group: requestGroup } }: ApiCall): boolean =>
+    resource === "leases" &&
+    (verb === "update" || verb === "patch") &&
+    subresource === "" &&
+    requestGroup === group;
   const rate = new RateOfSecond();
   let waiting: (() => void)[] = [];
   const release = (): void => {
@@ -31,8 +34,8 @@ export function gatherHeartbeats(clock: Clock, dialect: Dialect): Filter {
     run: (call, next) => {
       if (!isRenewal(call)) return next();
       // Renewals stay in order: new ones are queued behind those that wait.
-      if (rate.next(clock.now()) < many && waiting.length === 0) return next();
-      if (waiting.length === 0) clock.after(gatheredMilliseconds, release);
+      if (rate.next(clock.now()) < batchingRate && waiting.length === 0) return next();
+      if (waiting.length === 0) clock.after(batchDelayMilliseconds, release);
       return new Promise<Reply>((resolve, reject) => {
         waiting.push(() => void Promise.try(next).then(resolve, reject));
       });

@@ -16,31 +16,31 @@ function mayImpersonate({ headers }: Call): boolean {
 export function impersonate(authorizer: Authorizer, dialect: Dialect, log: Log): Filter {
   return {
     name: "impersonation",
-    run: (call, next) => (mayImpersonate(call.call) ? asOther(call, next) : next()),
+    run: (call, next) => (mayImpersonate(call.call) ? runImpersonated(call, next) : next()),
   };
 
-  async function asOther(call: ApiCall, next: () => Promise<Reply>): Promise<Reply> {
-    let wanted: Impersonation | undefined;
+  async function runImpersonated(call: ApiCall, next: () => Promise<Reply>): Promise<Reply> {
+    let impersonated: Impersonation | undefined;
     try {
-      wanted = impersonation(new CallCredentials(call.call, call.target.path), dialect);
+      impersonated = impersonation(new CallCredentials(call.call, call.target.path), dialect);
     } catch (error) {
       if (error instanceof UserMissing) return internalErrorReply(call, error.message);
       throw error;
     }
-    if (!wanted) return await next();
+    if (!impersonated) return await next();
     call.setHeader("x-content-type-options", "nosniff");
-    for (const check of wanted.checks)
+    for (const check of impersonated.checks)
       await authorizeOrThrow(authorizer, { user: call.user!, ...check }).catch((error: ApiError) => {
         log.verbose(4, "Forbidden", { URI: uriOf(call), reason: error.message });
         throw error;
       });
     call.setHeader("x-content-type-options", undefined);
-    const acting = `${call.user?.name} is acting as ${wanted.user.name}`;
+    const message = `${call.user?.name} is acting as ${impersonated.user.name}`;
     // If requests are logged, this is part of the request's log line.
-    if (call.logged) call.logged["addedInfo"] = acting;
-    else log.verbose(2, acting);
-    call.user = wanted.user;
-    call.audit?.impersonated(wanted.user);
+    if (call.logFields) call.logFields["addedInfo"] = message;
+    else log.verbose(2, message);
+    call.user = impersonated.user;
+    call.audit?.impersonated(impersonated.user);
     return await next();
   }
 }

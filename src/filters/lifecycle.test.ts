@@ -30,7 +30,7 @@ function started(options: Partial<LifecycleOptions> = {}) {
     drained: () => drained > 0,
     over: () => over,
     shutDown: () => void lifecycle.shutDown(edge).then(() => (over = true)),
-    stopSoon: () => void lifecycle.stopSoon(edge).then(() => (over = true)),
+    stopSoon: () => void lifecycle.stopEmbedded(edge).then(() => (over = true)),
   };
 }
 
@@ -48,18 +48,18 @@ test("during the delay it serves on, but is not ready", async () => {
 
 test("requests in flight are waited for", async () => {
   const server = started();
-  server.lifecycle.entered();
+  server.lifecycle.requestStarted();
   server.shutDown();
   await server.advance(30_000);
   assert.equal(server.over(), false);
-  server.lifecycle.left();
+  server.lifecycle.requestFinished();
   await server.advance(1);
   assert.equal(server.over(), true);
 });
 
 test("but not for ever", async () => {
   const server = started();
-  server.lifecycle.entered();
+  server.lifecycle.requestStarted();
   server.shutDown();
   await server.advance(60_001);
   assert.equal(server.over(), true);
@@ -67,11 +67,11 @@ test("but not for ever", async () => {
 
 test("with retry-after the port stays open until requests in flight are done", async () => {
   const server = started({ sendRetryAfter: true });
-  server.lifecycle.entered();
+  server.lifecycle.requestStarted();
   server.shutDown();
   await server.advance(5000);
   assert.deepEqual([server.lifecycle.refusing, server.drained()], [true, false]);
-  server.lifecycle.left();
+  server.lifecycle.requestFinished();
   await server.advance(1);
   assert.equal(server.drained(), true);
 });
@@ -111,10 +111,10 @@ for (const [name, watchGraceMilliseconds, expected] of graces) {
       const stream = {
         end: (): void => {
           ended.push(server.now());
-          server.lifecycle.streamed(stream);
+          server.lifecycle.streamEnded(stream);
         },
       };
-      server.lifecycle.streaming(stream);
+      server.lifecycle.streamStarted(stream);
     }
     server.shutDown();
     await server.advance(watchGraceMilliseconds || 1000);
@@ -126,7 +126,7 @@ for (const [name, watchGraceMilliseconds, expected] of graces) {
 test("without a grace period watches go on until their clients leave", async () => {
   const server = started();
   let ended = false;
-  server.lifecycle.streaming({ end: () => (ended = true) });
+  server.lifecycle.streamStarted({ end: () => (ended = true) });
   server.connect(1);
   server.shutDown();
   await server.advance(30_000);
@@ -138,7 +138,7 @@ test("without a grace period watches go on until their clients leave", async () 
 
 test("a watch that does not end holds up the end no longer than the grace period", async () => {
   const server = started({ watchGraceMilliseconds: 3000, sendRetryAfter: true });
-  server.lifecycle.streaming({ end: () => undefined });
+  server.lifecycle.streamStarted({ end: () => undefined });
   server.shutDown();
   await server.advance(2999);
   assert.equal(server.drained(), false);
@@ -148,18 +148,18 @@ test("a watch that does not end holds up the end no longer than the grace period
 
 test("a watch that begins while the server drains ends at once", async () => {
   const server = started();
-  server.lifecycle.entered();
+  server.lifecycle.requestStarted();
   server.shutDown();
   await server.advance(1);
   let ended = false;
-  server.lifecycle.streaming({ end: () => (ended = true) });
+  server.lifecycle.streamStarted({ end: () => (ended = true) });
   assert.equal(ended, true);
 });
 
 test("inside another program everything ends at once, watches included", async () => {
   const server = started({ delayMilliseconds: 60_000 });
-  const stream = { end: () => server.lifecycle.streamed(stream) };
-  server.lifecycle.streaming(stream);
+  const stream = { end: () => server.lifecycle.streamEnded(stream) };
+  server.lifecycle.streamStarted(stream);
   server.stopSoon();
   await server.advance(1);
   assert.equal(server.over(), true);

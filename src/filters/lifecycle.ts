@@ -36,9 +36,9 @@ export interface LongStream {
 
 type Phase = "serving" | "leaving" | "refusing" | "closed";
 
-const lastWordsMilliseconds = 2000;
-const leastWatchGraceMilliseconds = 1000;
-const lookEveryMilliseconds = 50;
+const flushMilliseconds = 2000;
+const minWatchGraceMilliseconds = 1000;
+const pollMilliseconds = 50;
 
 export class Lifecycle {
   readonly options: LifecycleOptions;
@@ -69,20 +69,20 @@ export class Lifecycle {
     return this.#streams.size;
   }
 
-  entered(): void {
+  requestStarted(): void {
     this.#inFlight++;
   }
 
-  left(): void {
+  requestFinished(): void {
     if (--this.#inFlight === 0) this.#changed();
   }
 
-  streaming(stream: LongStream): void {
+  streamStarted(stream: LongStream): void {
     this.#streams.add(stream);
     if (this.refusing) stream.end();
   }
 
-  streamed(stream: LongStream): void {
+  streamEnded(stream: LongStream): void {
     if (this.#streams.delete(stream) && this.#streams.size === 0) this.#changed();
   }
 
@@ -92,25 +92,25 @@ export class Lifecycle {
       this.options;
     if (this.#phase !== "serving") return;
     this.#phase = "leaving";
-    this.#tell("ShutdownInitiated");
+    this.#logEvent("ShutdownInitiated");
     if (delayMilliseconds > 0) await clock.sleep(delayMilliseconds);
     this.#phase = "refusing";
-    this.#tell("AfterShutdownDelayDuration");
-    this.#tell("NotAcceptingNewRequest");
+    this.#logEvent("AfterShutdownDelayDuration");
+    this.#logEvent("NotAcceptingNewRequest");
     if (!sendRetryAfter) edge.drain();
-    const grace = watchGraceMilliseconds || (sendRetryAfter ? leastWatchGraceMilliseconds : 0);
+    const grace = watchGraceMilliseconds || (sendRetryAfter ? minWatchGraceMilliseconds : 0);
     if (grace > 0) this.#endStreams(grace);
     await Promise.all([
       this.#until(() => this.#inFlight === 0, requestTimeoutMilliseconds),
       grace > 0 && this.#until(() => this.#streams.size === 0, grace),
     ]);
-    this.#tell("InFlightRequestsDrained");
-    await this.#emptied(edge, sendRetryAfter ? lastWordsMilliseconds : requestTimeoutMilliseconds);
+    this.#logEvent("InFlightRequestsDrained");
+    await this.#connectionsClosed(edge, sendRetryAfter ? flushMilliseconds : requestTimeoutMilliseconds);
     this.#phase = "closed";
-    this.#tell("HTTPServerStoppedListening");
+    this.#logEvent("HTTPServerStoppedListening");
   }
 
-  #tell(name: string): void {
+  #logEvent(name: string): void {
     this.options.log?.verbose(1, "[graceful-termination] shutdown event", { name });
   }
 
@@ -118,23 +118,23 @@ export class Lifecycle {
    * Shutdown of an embedded server: watches are ended immediately, and only requests in flight are waited
    * for.
    */
-  async stopSoon(edge: Edge): Promise<void> {
+  async stopEmbedded(edge: Edge): Promise<void> {
     if (this.#phase === "closed") return;
     this.#phase = "closed";
     edge.drain();
     for (const stream of this.#streams) stream.end();
-    await this.#until(() => this.#inFlight === 0 && this.#streams.size === 0, lastWordsMilliseconds);
-    await this.#emptied(edge, lastWordsMilliseconds);
+    await this.#until(() => this.#inFlight === 0 && this.#streams.size === 0, flushMilliseconds);
+    await this.#connectionsClosed(edge, flushMilliseconds);
   }
 
   /** Waits until the last responses are written. */
-  async #emptied(edge: Edge, longestMilliseconds: number): Promise<void> {
+  async #connectionsClosed(edge: Edge, longestMilliseconds: number): Promise<void> {
     const { clock } = this.options;
     const until = clock.now() + longestMilliseconds;
     // The last request was answered, but its response has not passed all filters yet.
     await new Promise((resolve) => setImmediate(resolve));
     for (edge.drain(); edge.connections() > 0 && clock.now() < until; edge.drain())
-      await clock.sleep(lookEveryMilliseconds);
+      await clock.sleep(pollMilliseconds);
   }
 
   /**

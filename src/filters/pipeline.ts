@@ -16,10 +16,10 @@ import { deadline } from "./deadline.ts";
 import { fairness } from "./fairness.ts";
 import type { Filter } from "./filter.ts";
 import { endConnection, goAway } from "./go-away.ts";
-import { gatherHeartbeats } from "./heartbeats.ts";
+import { batchHeartbeats } from "./heartbeats.ts";
 import { impersonate } from "./impersonate.ts";
 import { type InFlightOptions, inFlightLimit } from "./in-flight.ts";
-import { largeAnswers } from "./large-answers.ts";
+import { largeResponses } from "./large-responses.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { requestLog } from "./request-log.ts";
 import { type RecoverOptions, asStatus, recover } from "./recover.ts";
@@ -90,17 +90,17 @@ export function filters(options: PipelineOptions): readonly Filter[] {
       endedLate: (outcome) => metrics.endedLate(outcome),
     }),
     corsAllowedOrigins.length > 0 && crossOrigin(corsAllowedOrigins),
-    gatherHeartbeats(clock, dialect),
+    batchHeartbeats(clock, dialect),
     tracing !== undefined && authenticationSpan,
     authenticate(authenticator, options.unexpected, options.log, {
       authenticated: (username) => metrics.authenticated(username),
-      ...(options.endsUnauthenticated && { unknown: endConnection }),
+      ...(options.endsUnauthenticated && { unauthenticated: endConnection }),
     }),
     audit && audit.requests,
     impersonate(authorizer, dialect, options.log),
     ...limits,
     authorize(authorizer, dialect, options.log, options.explainer),
-    largeAnswers({ clock, compress: options.compress, aborted: (call) => metrics.aborted(call) }),
+    largeResponses({ clock, compress: options.compress, aborted: (call) => metrics.aborted(call) }),
     audit && audit.responses,
   ];
   return list.filter((filter) => filter !== false);

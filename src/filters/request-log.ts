@@ -8,7 +8,7 @@ import { untilEnd } from "./until-end.ts";
 
 const level = 3;
 /** Maximum length of a logged error response. */
-const longestAnswer = 4096;
+const maxLoggedBytes = 4096;
 
 export function requestLog(log: Log): Filter {
   return {
@@ -20,12 +20,13 @@ export function requestLog(log: Log): Filter {
 /** A stream is logged when it ends. */
 async function logged(log: Log, call: ApiCall, next: () => Promise<Reply>): Promise<Reply> {
   const began = performance.now();
-  const added: Record<string, unknown> = {};
-  call.logged = added;
+  const logFields: Record<string, unknown> = {};
+  call.logFields = logFields;
   const reply = await next();
-  if (reply.status === 200 && call.target.verb === "watch" && call.target.isResource) watchBegins(log, call);
+  if (reply.status === 200 && call.target.verb === "watch" && call.target.isResource)
+    logWatchStart(log, call);
   return untilEnd(reply, () => {
-    const { addedInfo, ...seats } = added;
+    const { addedInfo, ...seats } = logFields;
     const info = [addedInfo, failureOf(reply)].filter((text) => text !== undefined).join("\n");
     log.verbose(level, "HTTP", {
       verb: verbOf(call),
@@ -41,7 +42,7 @@ async function logged(log: Log, call: ApiCall, next: () => Promise<Reply>): Prom
   });
 }
 
-function watchBegins(log: Log, { target, query }: ApiCall): void {
+function logWatchStart(log: Log, { target, query }: ApiCall): void {
   log.verbose(level, "Starting watch", {
     path: target.path,
     resourceVersion: query.get("resourceVersion") ?? "",
@@ -68,5 +69,5 @@ function addressOf({ call: { peer } }: ApiCall): string {
 /** Returns the response body of a server error. */
 function failureOf({ status, body }: Reply): string | undefined {
   if (status < 500 || !(body instanceof Uint8Array)) return undefined;
-  return `logging error output: ${JSON.stringify(Buffer.from(body.subarray(0, longestAnswer)).toString("utf8"))}`;
+  return `logging error output: ${JSON.stringify(Buffer.from(body.subarray(0, maxLoggedBytes)).toString("utf8"))}`;
 }

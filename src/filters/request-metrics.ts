@@ -16,7 +16,7 @@ interface Bound {
   readonly codes: Map<number, Counter>;
   readonly duration: Histogram;
   /** Durations without the time of webhooks, for which the server is not responsible. */
-  readonly own: readonly Histogram[];
+  readonly withoutWebhooks: readonly Histogram[];
   /** Only for reads. */
   readonly sizes: Histogram | undefined;
   /** Only for writes. */
@@ -188,17 +188,17 @@ export function requestMetrics(
         bodyVerb !== undefined && call.target.isResource && rest[2] !== ""
           ? bodySizes.with(groupResource(rest[2]!, rest[0]!), bodyVerb)
           : undefined,
-      own: [sli.with(verb!, ...rest), slo.with(verb!, ...rest)],
+      withoutWebhooks: [sli.with(verb!, ...rest), slo.with(verb!, ...rest)],
       longRunning: undefined,
       values: [verb!, dryRun!, ...rest],
     };
-    if (size >= mostKinds) {
+    if (size >= maxKinds) {
       known.clear();
       size = 0;
     }
-    const alike = known.getOrInsertComputed(kind.resource, () => []);
-    if (alike.length >= mostAlike) size -= alike.splice(0).length;
-    alike.push({ kind, bound });
+    const sameResource = known.getOrInsertComputed(kind.resource, () => []);
+    if (sameResource.length >= maxKindsPerResource) size -= sameResource.splice(0).length;
+    sameResource.push({ kind, bound });
     size++;
     return bound;
   };
@@ -221,9 +221,9 @@ export function requestMetrics(
       (isMutating(call.target) ? writing : reading).value--;
       bound.duration.observe(milliseconds / 1000);
       const without = (milliseconds - webhookMilliseconds(call.operation)) / 1000;
-      for (const each of bound.own) each.observe(without);
+      for (const each of bound.withoutWebhooks) each.observe(without);
       if (call.target.isResource && writes.has(call.method))
-        validation.with(strictnessOf(call)).observe(milliseconds / 1000);
+        validation.with(validationMode(call)).observe(milliseconds / 1000);
       if (call.removedRelease !== undefined) {
         const { group, version, resource, subresource } = call.target;
         deprecated.with(group, version, resource, subresource, call.removedRelease).set(1);
@@ -275,11 +275,11 @@ const bodyVerbs = new Map([
 ]);
 const groupResource = (resource: string, group: string): string =>
   group === "" ? resource : `${resource}.${group}`;
-const strictnesses = new Set(["", "Ignore", "Warn", "Strict"]);
+const validationModes = new Set(["", "Ignore", "Warn", "Strict"]);
 
-function strictnessOf({ query }: ApiCall): string {
-  const said = query.get("fieldValidation") ?? "";
-  return strictnesses.has(said) ? said : "invalid";
+function validationMode({ query }: ApiCall): string {
+  const mode = query.get("fieldValidation") ?? "";
+  return validationModes.has(mode) ? mode : "invalid";
 }
 
 /** Sums the durations of webhook calls, which are spans at the top level of an operation. */
@@ -298,11 +298,11 @@ const kindOfName = (name: string): string =>
   name === "admin" || name === "client" ? name : name.includes("@") ? "email_id" : "other";
 
 /** Maximum number of cached kinds of request; more than any server has. */
-const mostKinds = 4096;
+const maxKinds = 4096;
 /** Maximum number per resource, as they are searched linearly; clients choose group and version. */
-const mostAlike = 256;
+const maxKindsPerResource = 256;
 
-const longestName = 512;
+const maxNameLength = 512;
 
 /** The attributes that identify a kind of request, without interpreting them. */
 interface RequestKind {
@@ -336,7 +336,7 @@ function kindOf({ target, method, query }: ApiCall): RequestKind {
   const scope = target.named ? "object" : target.namespace === "" ? "cluster" : "namespace";
   if (!target.isResource) return { ...nothing, method, resource: firstPart(target.path) };
   // Clients choose these strings; those of served resources are short.
-  if (group.length + version.length + resource.length + subresource.length > longestName)
+  if (group.length + version.length + resource.length + subresource.length > maxNameLength)
     return { ...nothing, method, verb, scope };
   const dryRun = query.has("dryRun");
   return { resource, method, verb, group, version, subresource, scope, dryRun, force: query.has("force") };

@@ -29,7 +29,7 @@ export interface ShutdownFilterOptions {
 }
 
 /** Paths that are served even while the server drains, for load balancers and administrators. */
-const exempt = /^\/(readyz|livez|healthz|metrics)/;
+const servedWhileDraining = /^\/(readyz|livez|healthz|metrics)/;
 
 export function shutdownFilter({
   lifecycle,
@@ -38,19 +38,19 @@ export function shutdownFilter({
   streamBytesPerSecond,
 }: ShutdownFilterOptions): Filter {
   // In plain mode, requests whose bodies are incomplete when the delay is over are rejected.
-  const tooLate = (): void => {
+  const rejectIfDraining = (): void => {
     if (lifecycle.refusing && !lifecycle.options.sendRetryAfter)
       throw new ApiError(500, "", "the server is shutting down");
   };
 
-  async function counted(call: ApiCall, next: () => Promise<Reply>): Promise<Reply> {
+  async function countRequest(call: ApiCall, next: () => Promise<Reply>): Promise<Reply> {
     const began = performance.now();
     const long = isLongRunning(call.target);
     if (!long) {
-      lifecycle.entered();
+      lifecycle.requestStarted();
       observer.began(call);
     }
-    call.afterBody = tooLate;
+    call.afterBody = rejectIfDraining;
     try {
       const reply = await next();
       observer.answered(call, reply.status, performance.now() - began, long, lengthOf(reply.body));
@@ -60,41 +60,47 @@ export function shutdownFilter({
           ...reply,
           body: {
             stream: long
-              ? (sink) => endless(call, body.stream, sink)
-              : (sink) => written(call, body.stream, sink),
+              ? (sink) => streamLongRunning(call, body.stream, sink)
+              : (sink) => streamInFlight(call, body.stream, sink),
           },
         };
       if (body && "takeOver" in body)
         return {
           ...reply,
-          body: { takeOver: (socket, head) => takenOver(call, body.takeOver, socket, head) },
+          body: { takeOver: (socket, head) => trackUpgraded(call, body.takeOver, socket, head) },
         };
-      return lifecycle.refusing && !lifecycle.options.sendRetryAfter ? lastOne(call, reply) : reply;
+      return lifecycle.refusing && !lifecycle.options.sendRetryAfter
+        ? withConnectionClose(call, reply)
+        : reply;
     } finally {
-      if (!long) lifecycle.left();
+      if (!long) lifecycle.requestFinished();
     }
   }
 
-  async function endless(call: ApiCall, stream: (sink: Sink) => Promise<void>, given: Sink): Promise<void> {
+  async function streamLongRunning(
+    call: ApiCall,
+    stream: (sink: Sink) => Promise<void>,
+    given: Sink,
+  ): Promise<void> {
     const endable = endableSink(given);
     const throttled =
       streamBytesPerSecond > 0 ? throttledSink(endable.sink, streamBytesPerSecond, clock) : undefined;
     const ended = observer.streaming(call);
-    lifecycle.streaming(endable);
+    lifecycle.streamStarted(endable);
     try {
       await stream(throttled ?? endable.sink);
       await throttled?.drained();
     } catch (error) {
-      brokenOff(call, given);
+      observeAbort(call, given);
       throw error;
     } finally {
-      lifecycle.streamed(endable);
+      lifecycle.streamEnded(endable);
       ended();
     }
   }
 
   /** Tracks an upgraded connection. */
-  function takenOver(
+  function trackUpgraded(
     call: ApiCall,
     takeOver: (socket: Duplex, head: Uint8Array) => void,
     socket: Duplex,
@@ -102,42 +108,48 @@ export function shutdownFilter({
   ): void {
     const stream = { end: () => void socket.destroy() };
     const ended = observer.streaming(call);
-    lifecycle.streaming(stream);
+    lifecycle.streamStarted(stream);
     socket.once("close", () => {
-      lifecycle.streamed(stream);
+      lifecycle.streamEnded(stream);
       ended();
     });
     takeOver(streamBytesPerSecond > 0 ? throttledDuplex(socket, streamBytesPerSecond, clock) : socket, head);
   }
 
   /** A large response is in flight until its last byte is written. */
-  async function written(call: ApiCall, stream: (sink: Sink) => Promise<void>, sink: Sink): Promise<void> {
-    lifecycle.entered();
+  async function streamInFlight(
+    call: ApiCall,
+    stream: (sink: Sink) => Promise<void>,
+    sink: Sink,
+  ): Promise<void> {
+    lifecycle.requestStarted();
     try {
       await stream(sink);
     } catch (error) {
-      brokenOff(call, sink);
+      observeAbort(call, sink);
       throw error;
     } finally {
-      lifecycle.left();
+      lifecycle.requestFinished();
     }
   }
 
-  const brokenOff = (call: ApiCall, { closed }: Sink): void => {
+  const observeAbort = (call: ApiCall, { closed }: Sink): void => {
     if (!closed.aborted) observer.aborted(call);
   };
 
   return {
     name: "shutdown",
     run: (call, next) => {
-      if (lifecycle.refusing && !exempt.test(call.target.path))
-        return Promise.resolve(lastOne(call, lifecycle.options.sendRetryAfter ? turnedAway : cameTooLate));
-      return counted(call, next);
+      if (lifecycle.refusing && !servedWhileDraining.test(call.target.path))
+        return Promise.resolve(
+          withConnectionClose(call, lifecycle.options.sendRetryAfter ? retryLaterReply : unavailableReply),
+        );
+      return countRequest(call, next);
     },
   };
 }
 
-const turnedAway: Reply = {
+const retryLaterReply: Reply = {
   status: 429,
   headers: {
     "content-type": "text/plain; charset=utf-8",
@@ -147,14 +159,14 @@ const turnedAway: Reply = {
   body: Buffer.from("The server is shutting down, please try again later.\n"),
 };
 
-const cameTooLate: Reply = {
+const unavailableReply: Reply = {
   status: 503,
   headers: { "content-type": "application/json", "x-content-type-options": "nosniff", "retry-after": "1" },
   body: Buffer.from(`${JSON.stringify(statusObject(serviceUnavailable("apiserver is shutting down")))}\n`),
 };
 
 /** Makes the client stop using this connection, by the means of its protocol. */
-function lastOne(call: ApiCall, reply: Reply): Reply {
+function withConnectionClose(call: ApiCall, reply: Reply): Reply {
   if (call.call.protocol === "2") {
     call.call.goAway();
     return reply;

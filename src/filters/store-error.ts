@@ -3,8 +3,8 @@ import { ApiError, serviceUnavailable, tooManyRequests } from "#base";
 import { KeyServiceFailed, StoreBusy, StoreClosed, StoreFull, unreachableStore } from "#store";
 import { RevisionTimeout } from "#watchcache";
 
-const againSeconds = 1;
-const away = "the store cannot be reached at the moment";
+const retryAfterSeconds = 1;
+const unreachableText = "the store cannot be reached at the moment";
 
 /**
  * Returns undefined for errors of other components, and for those that only an administrator reading the log
@@ -22,11 +22,14 @@ export function storeErrorToStatus(error: unknown, isWrite: boolean): ApiError |
       causes: [{ message: error.message }],
     });
   if (error instanceof StoreBusy)
-    return tooManyRequests("too many writes are waiting for the store, please try again later", againSeconds);
+    return tooManyRequests(
+      "too many writes are waiting for the store, please try again later",
+      retryAfterSeconds,
+    );
   if (error instanceof StoreClosed) return serviceUnavailable("the server is shutting down");
   if (error instanceof RevisionTimeout)
     return new ApiError(504, "Timeout", "Timeout: this server does not know yet all that the store has", {
-      retryAfterSeconds: againSeconds,
+      retryAfterSeconds: retryAfterSeconds,
     });
   const unreachable = unreachableStore(error);
   if (!unreachable) return undefined;
@@ -38,7 +41,7 @@ export function storeErrorToStatus(error: unknown, isWrite: boolean): ApiError |
     );
   if (unreachable.late)
     return new ApiError(504, "Timeout", "Timeout: the store did not answer in time", {
-      retryAfterSeconds: againSeconds,
+      retryAfterSeconds: retryAfterSeconds,
     });
-  return new ApiError(503, "ServiceUnavailable", away, { retryAfterSeconds: againSeconds });
+  return new ApiError(503, "ServiceUnavailable", unreachableText, { retryAfterSeconds: retryAfterSeconds });
 }

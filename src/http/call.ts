@@ -42,11 +42,11 @@ export interface Call {
    * Registers a callback for the end of the call: its response has been sent or its connection is closed.
    * Runs at once if that has happened already.
    */
-  whenOver(listener: () => void): void;
+  onFinished(listener: () => void): void;
   /** Bytes sent to the client on the call's connection so far, for all responses. */
   sentBytes(): number;
   /** Ends the call, discarding the rest of its response. */
-  breakOff(): void;
+  abort(): void;
   /**
    * Reads the whole body. Rejects with BodyTooLarge beyond the limit and with BodyCutShort if the client
    * disconnects early.
@@ -63,7 +63,7 @@ export interface Call {
    * Makes an HTTP/2 client open its next connection, possibly to another server, by sending GOAWAY; otherwise
    * does nothing. Requests sent before the client receives it are still served, unless `atOnce` is set.
    */
-  goAway(atOnce?: boolean): void;
+  goAway(immediately?: boolean): void;
 }
 
 /**
@@ -113,7 +113,7 @@ export class BodyTooLarge extends Error {
   }
 }
 
-export class BodyCutShort extends Error {
+export class IncompleteBody extends Error {
   override readonly name = "BodyCutShort";
   constructor() {
     super("the client closed the connection before the body was complete");

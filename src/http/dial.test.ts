@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { type ConnectProxy, connectionsBy, dialThrough } from "./dial.ts";
+import { type ConnectProxy, createConnectionWith, dialThrough } from "./dial.ts";
 
 async function listening(server: Server, at: { path?: string } = {}): Promise<number> {
   await new Promise<void>((resolve) =>
@@ -61,7 +61,7 @@ for (const [name, at] of transports)
         {
           host: "backend.test",
           port: backendPort,
-          createConnection: connectionsBy(dialThrough(proxy)),
+          createConnection: createConnectionWith(dialThrough(proxy)),
         },
         (answer) => {
           answer.setEncoding("utf8");

@@ -27,7 +27,7 @@ export interface DialObserver {
 }
 
 const dialMilliseconds = 30_000;
-const largestHead = 16 * 1024;
+const maxHeadBytes = 16 * 1024;
 
 export function dialThrough(proxy: ConnectProxy, observer?: DialObserver): Dial {
   const name = "path" in proxy ? proxy.path : `${proxy.host}:${proxy.port}`;
@@ -58,10 +58,10 @@ export function dialThrough(proxy: ConnectProxy, observer?: DialObserver): Dial 
       const read = (): void => {
         for (let chunk: Buffer | null; (chunk = socket.read() as Buffer | null) !== null;) {
           head = Buffer.concat([head, chunk]);
-          if (head.length > largestHead) return settle(new Error("the proxy's answer has no end"));
+          if (head.length > maxHeadBytes) return settle(new Error("the proxy's answer has no end"));
         }
         const end = head.indexOf("\r\n\r\n");
-        if (end >= 0) settle(refusal(head, end));
+        if (end >= 0) settle(responseError(head, end));
       };
       const timer = setTimeout(
         () => settle(new Error(`no connection within ${dialMilliseconds} ms`)),
@@ -94,7 +94,7 @@ function socketTo(proxy: ConnectProxy): Socket {
  * Returns the error in the response to CONNECT. The target must not send anything before the client does, so
  * nothing may follow the response.
  */
-function refusal(answer: Buffer, end: number): Error | undefined {
+function responseError(answer: Buffer, end: number): Error | undefined {
   const [line = ""] = answer.toString("latin1", 0, end).split("\r\n", 1);
   const status = /^HTTP\/1\.[01] (\d{3})/.exec(line)?.[1];
   if (status !== "200") return new Error(`the proxy answered ${JSON.stringify(line.slice(0, 100))}`);
@@ -107,7 +107,7 @@ type CreateConnection = NonNullable<RequestOptions["createConnection"]>;
  * Returns a `createConnection` function for requests and agents of node:http or, with TLS options, of
  * node:https.
  */
-export const connectionsBy =
+export const createConnectionWith =
   (dial: Dial, tls?: (options: ConnectionOptions) => ConnectionOptions): CreateConnection =>
   (options, created) => {
     const { host, port } = options as { host: string; port: number | string };

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { request } from "node:https";
 import { test } from "node:test";
 import { needs } from "#kit";
-import { BodyCutShort, BodyTooLarge, type Call, type Reply, type Sink, headerList } from "./call.ts";
+import { IncompleteBody, BodyTooLarge, type Call, type Reply, type Sink, headerList } from "./call.ts";
 import { ask, askHttp1, askHttp2, openHttp2, secured, type Secured } from "./listener.fixture.ts";
 
 const tls = needs("openssl");
@@ -197,7 +197,7 @@ for (const protocol of protocols) {
     const server = await secured(t, async (call) => {
       const { signal } = call;
       const error = await call.body(1000).catch((reason: unknown) => reason);
-      resolve([error instanceof BodyCutShort, signal.aborted || (await once(signal, "abort"), true)]);
+      resolve([error instanceof IncompleteBody, signal.aborted || (await once(signal, "abort"), true)]);
       return reply();
     });
     await leave("half");

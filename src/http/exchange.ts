@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Readable as NodeReadable, Writable } from "node:stream";
 import {
-  BodyCutShort,
+  IncompleteBody,
   BodyTooLarge,
   type Call,
   type HeaderValues,
@@ -11,7 +11,7 @@ import {
   type Sink,
 } from "./call.ts";
 import { errorCode } from "./http2/frames.ts";
-import { giveBack } from "./give-back.ts";
+import { freeBuffers } from "./free-buffers.ts";
 import { drainBytes } from "./http2/outbox.ts";
 import { RequestBody } from "./http2/request-body.ts";
 import type { Stream } from "./http2/stream.ts";
@@ -33,21 +33,21 @@ function bodyReader(
   source: Readable,
   declared: string | undefined,
   complete: () => boolean,
-  ask?: () => void,
+  sendContinue?: () => void,
 ): Call["body"] {
   return (limitBytes) => {
     if (declared !== undefined && Number(declared) > limitBytes)
       return Promise.reject(new BodyTooLarge(limitBytes));
     // Waiting for an empty body may already reach its end, and Node does not emit the end event twice.
     if (source.readableEnded) return Promise.resolve(Buffer.alloc(0));
-    if (source.destroyed) return Promise.reject(new BodyCutShort());
-    ask?.();
+    if (source.destroyed) return Promise.reject(new IncompleteBody());
+    sendContinue?.();
     return new Promise((resolve, reject) => {
       const chunks = new RequestBody();
       let size = 0;
       let done = false;
-      const cutShort = (): void => {
-        if (!done) reject(new BodyCutShort());
+      const rejectIncomplete = (): void => {
+        if (!done) reject(new IncompleteBody());
       };
       source.on("data", (chunk) => {
         size += chunk.length;
@@ -57,12 +57,12 @@ function bodyReader(
         } else chunks.add(chunk);
       });
       source.on("end", () => {
-        if (!complete()) return cutShort();
+        if (!complete()) return rejectIncomplete();
         done = true;
         resolve(chunks.take());
       });
-      source.on("error", cutShort);
-      source.on("close", cutShort);
+      source.on("error", rejectIncomplete);
+      source.on("close", rejectIncomplete);
       source.resume();
     });
   };
@@ -86,7 +86,7 @@ export function lazySignal(onClose: (abort: () => void) => void): () => AbortSig
 }
 
 /** Separates the values of repeated headers, which Node joins. */
-export function distinct(headers: HeaderValues, raw: readonly string[]): HeaderValues {
+export function separateRepeated(headers: HeaderValues, raw: readonly string[]): HeaderValues {
   let names = 0;
   for (const _ in headers) names++;
   if (names * 2 === raw.length) return headers;
@@ -100,7 +100,7 @@ export function distinct(headers: HeaderValues, raw: readonly string[]): HeaderV
 }
 
 /** The signal that is aborted when the client disconnects before its response is complete. */
-const leaving = (stream: Stream): (() => AbortSignal) =>
+const disconnectSignal = (stream: Stream): (() => AbortSignal) =>
   lazySignal((abort) => stream.onClose(() => stream.responseSent || abort()));
 
 /** A class, since one is created per request: this avoids allocating closures. */
@@ -127,11 +127,11 @@ class Http2Call implements Call {
   }
 
   get signal(): AbortSignal {
-    this.gone ??= leaving(this.stream);
+    this.gone ??= disconnectSignal(this.stream);
     return this.gone();
   }
 
-  whenOver(listener: () => void): void {
+  onFinished(listener: () => void): void {
     this.stream.onClose(listener);
   }
 
@@ -139,7 +139,7 @@ class Http2Call implements Call {
     return this.stream.sentBytes();
   }
 
-  breakOff(): void {
+  abort(): void {
     this.stream.reset(errorCode.enhanceYourCalm);
   }
 
@@ -163,19 +163,19 @@ export const callFromHttp2 = (stream: Stream, peer: Peer, now: number): Call =>
 const withoutOrigin = (target: string): string =>
   target.startsWith("/") ? target : target.replace(/^https?:\/\/[^/?#]*\/?/i, "/");
 
-export interface Http1Circumstances {
+export interface Http1CallOptions {
   readonly upgradable?: boolean;
   /** The response: once it is finished, the connection continues without this call. */
   readonly response?: ServerResponse;
   /** Sends 100 Continue to a client that waits for it before sending its body. */
-  readonly ask?: () => void;
+  readonly sendContinue?: () => void;
 }
 
 export function callFromHttp1(
   request: IncomingMessage,
   peer: Peer,
   now: number,
-  { upgradable = false, response, ask }: Http1Circumstances = {},
+  { upgradable = false, response, sendContinue }: Http1CallOptions = {},
 ): Call {
   const [path, search] = splitTarget(withoutOrigin(request.url ?? "/"));
   const signal = lazySignal((abort) => {
@@ -189,19 +189,19 @@ export function callFromHttp1(
     method: request.method ?? "GET",
     path,
     search,
-    headers: distinct(request.headers, request.rawHeaders),
+    headers: separateRepeated(request.headers, request.rawHeaders),
     protocol: "1.1",
     peer,
     receivedAt: now,
     get signal() {
       return signal();
     },
-    whenOver: (listener) => onceClosed(response ?? request.socket, listener),
+    onFinished: (listener) => onceClosed(response ?? request.socket, listener),
     sentBytes: () => request.socket.bytesWritten - request.socket.writableLength,
-    breakOff: () => void request.socket.destroy(),
-    body: bodyReader(request, request.headers["content-length"], () => request.complete, ask),
+    abort: () => void request.socket.destroy(),
+    body: bodyReader(request, request.headers["content-length"], () => request.complete, sendContinue),
     upgradable,
-    bodyBuffered: () => buffered(request, () => request.complete, ask),
+    bodyBuffered: () => buffered(request, () => request.complete, sendContinue),
     goAway: () => undefined,
   };
 }
@@ -216,11 +216,11 @@ export function onceClosed(stream: NodeReadable | Writable, listener: () => void
  * Resolves when a request is complete, its buffer is full or its connection is closed. Does not consume any
  * of it.
  */
-function buffered(request: NodeReadable, complete: () => boolean, ask?: () => void): Promise<void> {
+function buffered(request: NodeReadable, complete: () => boolean, sendContinue?: () => void): Promise<void> {
   const isBuffered = (): boolean =>
     complete() || request.destroyed || request.readableLength >= request.readableHighWaterMark;
   if (isBuffered()) return Promise.resolve();
-  ask?.();
+  sendContinue?.();
   return new Promise((resolve) => {
     const check = (): void => {
       if (!isBuffered()) return;
@@ -266,7 +266,7 @@ const isBytes = (body: unknown): body is Uint8Array => body instanceof Uint8Arra
 
 /** Returns a Sink that writes to an HTTP/2 stream. */
 function sinkOverStream(stream: Stream): Sink {
-  const closed = leaving(stream);
+  const closed = disconnectSignal(stream);
   return {
     write: (chunk) => stream.write(chunk),
     get backlogBytes() {
@@ -294,7 +294,7 @@ export async function replyOnHttp2(
   stream.beforeSending = reply.beforeSending;
   // Bytes that were sent have been copied into a batch.
   const { unshared } = reply;
-  if (unshared) stream.onClose(() => giveBack(unshared));
+  if (unshared) stream.onClose(() => freeBuffers(unshared));
   if (body && "stream" in body) {
     stream.respond(reply.status, headers, nothing, method === "HEAD");
     if (method === "HEAD") return;
@@ -328,7 +328,7 @@ export async function replyOnHttp1(response: ServerResponse, method: string, rep
   response.writeHead(reply.status, headers);
   response.flushHeaders();
   if (method === "HEAD") response.end();
-  else await streamed(body.stream, response);
+  else await writeStream(body.stream, response);
 }
 
 const isBodiless = (status: number): boolean => status === 204 || status === 304;
@@ -343,7 +343,7 @@ function writeParts(parts: readonly Uint8Array[], out: Writable): void {
 }
 
 /** Streams a body. If the stream fails, the response must not look complete: the caller aborts it. */
-async function streamed(run: (sink: Sink) => Promise<void>, out: Writable): Promise<void> {
+async function writeStream(run: (sink: Sink) => Promise<void>, out: Writable): Promise<void> {
   await run(sinkOver(out));
   if (!out.destroyed) out.end();
 }

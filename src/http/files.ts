@@ -18,39 +18,41 @@ const isBinary = (byte: number): boolean => byte < 9 || (byte > 13 && byte < 32 
 
 /** Responds with the file or directory at `wanted`; the caller has authorized access to it. */
 export async function fileReply(
-  wanted: string,
-  { path, headers: asked }: Pick<Call, "path" | "headers">,
+  filePath: string,
+  { path, headers: requestHeaders }: Pick<Call, "path" | "headers">,
 ): Promise<Reply> {
   const last = path.slice(path.lastIndexOf("/") + 1);
   if (last === "index.html") return moved("./");
-  const file = wanted.replace(/\/+$/, "");
+  const file = filePath.replace(/\/+$/, "");
   const found = await stat(file).catch(() => undefined);
   const headers = { "last-modified": found?.mtime.toUTCString() ?? "" };
   if (found?.isDirectory()) {
     if (last !== "") return moved(`${last}/`);
-    return isUnchanged(asked, found.mtimeMs) ? { status: 304, headers } : await listing(file, headers);
+    return isUnchanged(requestHeaders, found.mtimeMs)
+      ? { status: 304, headers }
+      : await listing(file, headers);
   }
   // Only regular files: reading others might never end.
   if (!found?.isFile()) return plainReply(404, "404 page not found");
   if (last === "") return moved(`../${file.slice(file.lastIndexOf("/") + 1)}`);
-  if (isUnchanged(asked, found.mtimeMs)) return { status: 304, headers };
+  if (isUnchanged(requestHeaders, found.mtimeMs)) return { status: 304, headers };
   const type = await typeOf(file).catch((error: NodeJS.ErrnoException) => error);
   if (type instanceof Error)
     return type.code === "EACCES" ? plainReply(403, "403 Forbidden") : plainReply(404, "404 page not found");
-  return part(file, found.size, header(asked, "range"), {
+  return filePartReply(file, found.size, header(requestHeaders, "range"), {
     "accept-ranges": "bytes",
     "content-type": type,
     ...headers,
   });
 }
 
-function part(
+function filePartReply(
   file: string,
   size: number,
-  asked: string | undefined,
+  rangeHeader: string | undefined,
   headers: Readonly<Record<string, string>>,
 ): Reply {
-  const range = rangeOf(asked, size);
+  const range = rangeOf(rangeHeader, size);
   if (range === "none") {
     const refusal = plainReply(416, "invalid range: failed to overlap");
     return { ...refusal, headers: { ...refusal.headers, "content-range": `bytes */${size}` } };
@@ -72,10 +74,10 @@ function part(
  * several ranges.
  */
 export function rangeOf(
-  asked: string | undefined,
+  rangeHeader: string | undefined,
   size: number,
 ): { readonly from: number; readonly length: number } | "none" | undefined {
-  const found = /^bytes=(\d*)-(\d*)$/.exec(asked ?? "");
+  const found = /^bytes=(\d*)-(\d*)$/.exec(rangeHeader ?? "");
   if (!found || (found[1] === "" && found[2] === "")) return undefined;
   const from = found[1] === "" ? Math.max(0, size - Number(found[2])) : Number(found[1]);
   const last = found[1] === "" || found[2] === "" ? size - 1 : Math.min(Number(found[2]), size - 1);

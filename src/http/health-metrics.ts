@@ -35,7 +35,7 @@ export function healthMetrics(dialect: Dialect, shown: MetricsOptions = {}): Hea
       all.clear();
       start.clear();
     },
-    found: (endpoint, name, fine) => {
+    checked: (endpoint, name, fine) => {
       last.with(name, endpoint).set(fine ? 1 : 0);
       all.with(name, fine ? "success" : "error", endpoint).add();
     },

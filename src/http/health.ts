@@ -14,12 +14,12 @@ export interface HealthCheck {
 
 export interface HealthObserver {
   /** Called for each check of a whole endpoint, but not when a single check is requested. */
-  found(endpoint: string, name: string, fine: boolean): void;
+  checked(endpoint: string, name: string, ok: boolean): void;
   /** Called when an endpoint failed, with the failed checks and a report that includes their reasons. */
   failed?(endpoint: string, names: readonly string[], report: string): void;
 }
 
-export interface HealthQuestion {
+export interface HealthRequest {
   /** `healthz`, `livez` or `readyz`. */
   readonly endpoint: string;
   readonly checks: readonly HealthCheck[];
@@ -30,21 +30,21 @@ export interface HealthQuestion {
 }
 
 const plain = { "content-type": "text/plain; charset=utf-8" };
-const unsniffed = { ...plain, "x-content-type-options": "nosniff" };
+const noSniff = { ...plain, "x-content-type-options": "nosniff" };
 
 export const namesOfCheck = ({ name, alias }: HealthCheck): readonly string[] =>
   alias === undefined ? [name] : [name, alias];
 
 /** Responds with the result of a single check. */
 export async function checkReply(check: HealthCheck): Promise<Reply> {
-  const wrong = await problemOf(check);
-  if (wrong !== undefined) return plainReply(500, `internal server error: ${wrong}`);
+  const problem = await problemOf(check);
+  if (problem !== undefined) return plainReply(500, `internal server error: ${problem}`);
   return { status: 200, headers: plain, body: Buffer.from("ok") };
 }
 
 /** Responds with all checks of an endpoint except those the query excludes. */
-export async function checksReply(question: HealthQuestion): Promise<Reply> {
-  const { endpoint, checks, query, notes = [], observer } = question;
+export async function checksReply(request: HealthRequest): Promise<Reply> {
+  const { endpoint, checks, query, notes = [], observer } = request;
   const excluded = new Set(query.all("exclude"));
   const lines: string[] = [];
   const failed: string[] = [];
@@ -55,7 +55,7 @@ export async function checksReply(question: HealthQuestion): Promise<Reply> {
       continue;
     }
     const wrong = await problemOf(check);
-    observer?.found(endpoint, check.name, wrong === undefined);
+    observer?.checked(endpoint, check.name, wrong === undefined);
     if (wrong !== undefined) {
       lines.push(`[-]${check.name} failed: reason withheld`);
       failed.push(check.name);
@@ -72,7 +72,7 @@ export async function checksReply(question: HealthQuestion): Promise<Reply> {
     return plainReply(500, `${lines.join("\n")}\n${endpoint} check failed`);
   }
   const body = query.has("verbose") ? `${lines.join("\n")}\n${endpoint} check passed\n` : "ok";
-  return { status: 200, headers: unsniffed, body: Buffer.from(body) };
+  return { status: 200, headers: noSniff, body: Buffer.from(body) };
 }
 
 async function problemOf(check: HealthCheck): Promise<string | undefined> {

@@ -82,7 +82,7 @@ async function serverOf(
     opened.push(socket);
     return socket;
   };
-  return new Http1Client({ connect: open, mostReplyBytes: 1024 });
+  return new Http1Client({ connect: open, maxReplyBytes: 1024 });
 }
 const ask = "POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n";
 const answer = (body: string): string => `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`;

@@ -6,9 +6,9 @@ import { ReplyReader, type WholeReply } from "./reply-reader.ts";
 export interface Http1ClientOptions {
   /** Opens a connection; it may still be connecting, but must not have discarded received bytes. */
   readonly connect: () => Promise<Socket>;
-  readonly mostReplyBytes: number;
+  readonly maxReplyBytes: number;
   /** Maximum number of idle connections. */
-  readonly mostIdle?: number;
+  readonly maxIdle?: number;
 }
 
 export interface Exchange {
@@ -21,10 +21,10 @@ export interface Exchange {
  * Matches the number of concurrent requests: opening a connection costs more than ten exchanges on an idle
  * one.
  */
-const defaultMostIdle = 256;
+const defaultMaxIdle = 256;
 
 /** Connections idle for longer are closed when another one becomes idle. */
-const longestIdleMilliseconds = 90_000;
+const maxIdleMilliseconds = 90_000;
 
 /** A connection idle for longer may have been closed by the server, which is checked before it is used. */
 const trustedMilliseconds = 100;
@@ -40,11 +40,11 @@ export class Http1Client {
 
   /** Sends a request: its head with the terminating empty line, and its body. */
   send(request: string): Exchange {
-    const asked = new Asked(request);
+    const exchange = new PendingExchange(request);
     const kept = this.#takeTrusted();
-    if (kept) kept.carry(asked);
-    else this.#carry(asked).catch((error: Error) => asked.fail(error));
-    return asked;
+    if (kept) kept.start(exchange);
+    else this.#startWhenConnected(exchange).catch((error: Error) => exchange.fail(error));
+    return exchange;
   }
 
   /** Closes the idle connections; others are closed after their exchange. */
@@ -53,36 +53,36 @@ export class Http1Client {
     for (const connection of this.#idle.splice(0)) connection.socket.destroy();
   }
 
-  async #carry(asked: Asked): Promise<void> {
-    const connection = (await this.#takeAny()) ?? (await this.#open(asked));
-    if (!asked.settled) connection.carry(asked);
+  async #startWhenConnected(exchange: PendingExchange): Promise<void> {
+    const connection = (await this.#takeAny()) ?? (await this.#open(exchange));
+    if (!exchange.settled) connection.start(exchange);
     // The exchange was aborted meanwhile: the connection is free for another.
     else if (!connection.socket.destroyed) this.#keep(connection);
   }
 
-  async #open(asked: Asked): Promise<Connection> {
+  async #open(exchange: PendingExchange): Promise<Connection> {
     const socket = await this.#options.connect();
-    if (asked.settled) socket.destroy();
+    if (exchange.settled) socket.destroy();
     socket.setNoDelay(true);
-    return new Connection(socket, this.#options.mostReplyBytes, {
+    return new Connection(socket, this.#options.maxReplyBytes, {
       free: (connection) => this.#keep(connection),
-      ended: (connection) => this.#forget(connection),
+      ended: (connection) => this.#remove(connection),
     });
   }
 
   #keep(connection: Connection): void {
-    if (this.#closed || this.#idle.length >= (this.#options.mostIdle ?? defaultMostIdle))
+    if (this.#closed || this.#idle.length >= (this.#options.maxIdle ?? defaultMaxIdle))
       connection.socket.destroy();
     else {
-      connection.rest();
+      connection.becomeIdle();
       this.#idle.push(connection);
       // The most recently used connection is reused first, so the first in the list has been idle longest.
       const oldest = this.#idle[0]!;
-      if (connection.since - oldest.since > longestIdleMilliseconds) oldest.socket.destroy();
+      if (connection.since - oldest.since > maxIdleMilliseconds) oldest.socket.destroy();
     }
   }
 
-  #forget(connection: Connection): void {
+  #remove(connection: Connection): void {
     const at = this.#idle.indexOf(connection);
     if (at >= 0) this.#idle.splice(at, 1);
   }
@@ -104,7 +104,7 @@ export class Http1Client {
 }
 
 /** A request and the promise of its reply. */
-class Asked implements Exchange {
+class PendingExchange implements Exchange {
   readonly request: string;
   readonly reply: Promise<WholeReply>;
   settled = false;
@@ -114,7 +114,7 @@ class Asked implements Exchange {
   #reject!: (error: Error) => void;
 
   constructor(request: string) {
-    underWay++;
+    outstanding++;
     this.request = request;
     this.reply = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -138,12 +138,12 @@ class Asked implements Exchange {
   }
 
   #settle(): void {
-    if (!this.settled) underWay--;
+    if (!this.settled) outstanding--;
     this.settled = true;
   }
 }
 
-interface Told {
+interface ConnectionObserver {
   /** The connection is ready for another exchange. */
   free(connection: Connection): void;
   /** The connection is closed. */
@@ -160,31 +160,31 @@ class Connection {
   readonly socket: Socket;
   /** Start of the idle period. */
   since = 0;
-  readonly #mostReplyBytes: number;
-  readonly #told: Told;
-  #asked: Asked | undefined;
+  readonly #maxReplyBytes: number;
+  readonly #observer: ConnectionObserver;
+  #current: PendingExchange | undefined;
   #reader: ReplyReader | undefined;
 
-  constructor(socket: Socket, mostReplyBytes: number, told: Told) {
+  constructor(socket: Socket, maxReplyBytes: number, observer: ConnectionObserver) {
     this.socket = socket;
-    this.#mostReplyBytes = mostReplyBytes;
-    this.#told = told;
+    this.#maxReplyBytes = maxReplyBytes;
+    this.#observer = observer;
     socket.on("data", (chunk: Buffer) => this.#read(chunk));
     socket.on("end", () => this.#end());
     socket.on("error", (error) => this.#break(error));
     socket.on("close", () => this.#break(new Error("socket hang up")));
   }
 
-  carry(asked: Asked): void {
-    this.#asked = asked;
-    this.#reader = new ReplyReader(this.#mostReplyBytes);
-    asked.socket = this.socket;
+  start(exchange: PendingExchange): void {
+    this.#current = exchange;
+    this.#reader = new ReplyReader(this.#maxReplyBytes);
+    exchange.socket = this.socket;
     this.socket.ref();
-    this.socket.write(asked.request);
+    this.socket.write(exchange.request);
   }
 
   /** An idle connection does not keep the process alive. */
-  rest(): void {
+  becomeIdle(): void {
     this.since = performance.now();
     this.socket.unref();
   }
@@ -195,42 +195,42 @@ class Connection {
     if (step === "more") return;
     if (step instanceof Error) return this.#break(step);
     if (!step.reusable) return this.#finish(step.reply);
-    const asked = this.#release();
-    this.#told.free(this);
-    if (asked) answerSoon(asked, step.reply);
+    const exchange = this.#release();
+    this.#observer.free(this);
+    if (exchange) resolveLater(exchange, step.reply);
   }
 
   #end(): void {
     const reply = this.#reader?.end();
     if (reply) this.#finish(reply);
     else if (this.#reader?.inBody) this.#break(new UnfinishedBody("unexpected EOF"));
-    else this.#break(new Error(this.#reader?.began ? "unexpected EOF" : "EOF"));
+    else this.#break(new Error(this.#reader?.started ? "unexpected EOF" : "EOF"));
   }
 
   /** Delivers the last response of this connection. */
   #finish(reply: WholeReply): void {
-    const asked = this.#release();
+    const exchange = this.#release();
     this.#break(new Error("EOF"));
-    asked?.answer(reply);
+    exchange?.answer(reply);
   }
 
   #break(error: Error): void {
     this.socket.destroy();
-    this.#told.ended(this);
+    this.#observer.ended(this);
     this.#release()?.fail(error);
   }
 
-  #release(): Asked | undefined {
-    const asked = this.#asked;
-    if (asked) asked.socket = undefined;
-    this.#asked = undefined;
+  #release(): PendingExchange | undefined {
+    const exchange = this.#current;
+    if (exchange) exchange.socket = undefined;
+    this.#current = undefined;
     this.#reader = undefined;
-    return asked;
+    return exchange;
   }
 }
 
 /** Number of unanswered exchanges of all clients. */
-let underWay = 0;
+let outstanding = 0;
 
 /**
  * Replies that arrive in one turn are resolved after all of them have been read, so that the continuations of
@@ -238,15 +238,15 @@ let underWay = 0;
  * main thread time per call. A single outstanding exchange is resolved directly, which saves a turn of the
  * event loop.
  */
-let read: [Asked, WholeReply][] = [];
+let replies: [PendingExchange, WholeReply][] = [];
 
-function answerSoon(asked: Asked, reply: WholeReply): void {
-  if (underWay === 1) asked.answer(reply);
-  else if (read.push([asked, reply]) === 1) setImmediate(answerAll);
+function resolveLater(exchange: PendingExchange, reply: WholeReply): void {
+  if (outstanding === 1) exchange.answer(reply);
+  else if (replies.push([exchange, reply]) === 1) setImmediate(resolveAll);
 }
 
-function answerAll(): void {
-  const all = read;
-  read = [];
-  for (const [asked, reply] of all) asked.answer(reply);
+function resolveAll(): void {
+  const all = replies;
+  replies = [];
+  for (const [exchange, reply] of all) exchange.answer(reply);
 }

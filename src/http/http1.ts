@@ -21,9 +21,9 @@ export interface Http1Options {
   readonly stalledMilliseconds?: number;
 }
 
-export const largestHeaderBytes = 64 * 1024;
+export const maxHeaderBytes = 64 * 1024;
 /** The request target has a higher limit than the headers: selectors can contain thousands of values. */
-export const largestTargetBytes = 1024 * 1024;
+export const maxTargetBytes = 1024 * 1024;
 /**
  * The limit announced to HTTP/2 clients, for headers and target: 1 MiB plus the overhead of ten fields, as in
  * kube-apiserver.
@@ -39,12 +39,12 @@ const lateBodyMilliseconds = 5_000;
 
 export function http1Engine(
   options: Http1Options,
-  turns: AdmissionThrottle,
+  throttle: AdmissionThrottle,
   draining = (): boolean => false,
 ): Server {
   const headersTimeout = options.headersTimeoutMilliseconds ?? headersMilliseconds;
   const server = createServer({
-    maxHeaderSize: largestHeaderBytes + largestTargetBytes,
+    maxHeaderSize: maxHeaderBytes + maxTargetBytes,
     headersTimeout,
     connectionsCheckingInterval: Math.min(headersTimeout, 30_000),
     requestTimeout: 0,
@@ -53,32 +53,32 @@ export function http1Engine(
     shouldUpgradeCallback: (request) => !sendsBody(request),
   });
 
-  const serve = (request: IncomingMessage, response: Response, expects: boolean): void => {
+  const serve = (request: IncomingMessage, response: Response, expectsContinue: boolean): void => {
     response.on("error", () => undefined);
     const problem = requestProblem(request);
     if (problem) return refuse(response, problem);
-    let waits = expects;
-    const ask = (): void => {
-      if (waits) response.writeContinue();
-      waits = false;
+    let awaitsContinue = expectsContinue;
+    const sendContinue = (): void => {
+      if (awaitsContinue) response.writeContinue();
+      awaitsContinue = false;
     };
     const call = callFromHttp1(request, peerOf(request.socket as TLSSocket), options.now(), {
       response,
-      ask,
+      sendContinue,
     });
     response.on("finish", () => limitLateBody(request));
     const run = async (): Promise<void> => {
       const reply = await options.handle(call);
       // A client that did not receive 100 Continue may send its body or not, so the start of its next request
       // would be ambiguous.
-      if (waits || draining()) response.shouldKeepAlive = false;
+      if (awaitsContinue || draining()) response.shouldKeepAlive = false;
       await replyOnHttp1(response, call.method, reply);
       if (response.writableFinished) return;
       request.socket.setTimeout(options.stalledMilliseconds ?? stalledMilliseconds);
       // This listener must run first: a later one sets the idle timeout of a connection that is kept alive.
       response.prependOnceListener("finish", () => request.socket.setTimeout(0));
     };
-    turns.begin(() => void run().catch(() => response.destroy()), call.method, call.path);
+    throttle.begin(() => void run().catch(() => response.destroy()), call.method, call.path);
   };
 
   server.on("request", (request, response) => serve(request, response, false));
@@ -135,8 +135,7 @@ function requestProblem({ httpVersionMajor, rawHeaders, url = "" }: IncomingMess
     bytes += name.length + rawHeaders[at + 1]!.length + 4;
     if (name.length === 4 && name.toLowerCase() === "host") hosts++;
   }
-  if (bytes > largestHeaderBytes || url.length > largestTargetBytes)
-    return clientErrors["HPE_HEADER_OVERFLOW"];
+  if (bytes > maxHeaderBytes || url.length > maxTargetBytes) return clientErrors["HPE_HEADER_OVERFLOW"];
   return hosts > 1 ? "400 Bad Request" : undefined;
 }
 

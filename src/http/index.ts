@@ -1,6 +1,6 @@
 export {
   type Body,
-  BodyCutShort,
+  IncompleteBody,
   BodyTooLarge,
   type Call,
   type HeaderValues,
@@ -17,7 +17,7 @@ export { type HealthCheck, type HealthObserver, checkReply, checksReply, namesOf
 export { type Query, parseQuery } from "./query.ts";
 export { connectionErrorText } from "./connection-error.ts";
 export { lengthOf } from "./exchange.ts";
-export { giveBack } from "./give-back.ts";
+export { freeBuffers } from "./free-buffers.ts";
 export { NoAlternativeNames, checkServerIdentity, isUntrusted } from "./server-identity.ts";
 export { type Handler, type Step, pipeline } from "./pipeline.ts";
 export { type MediaType, parseAccept, parseMediaType } from "./media-type.ts";
@@ -47,7 +47,7 @@ export {
   type Dial,
   type DialAddress,
   type DialObserver,
-  connectionsBy,
+  createConnectionWith,
   dialThrough,
 } from "./dial.ts";
 export { type Injected, type Injection, inject } from "./inject.ts";

@@ -49,9 +49,9 @@ export async function inject(handle: (call: Call) => Promise<Reply>, request: In
     receivedAt: Date.now(),
     signal: abort.signal,
     // In-process clients receive the bytes themselves and may hold them for any time.
-    whenOver: () => undefined,
+    onFinished: () => undefined,
     sentBytes: () => 0,
-    breakOff: () => undefined,
+    abort: () => undefined,
     body: (limit) => (body.length > limit ? Promise.reject(new BodyTooLarge(limit)) : Promise.resolve(body)),
     upgradable: false,
     bodyBuffered: () => Promise.resolve(),

@@ -63,7 +63,7 @@ export async function secured(
     tls,
     handle,
     now: () => Date.now(),
-    onProblem: (error) => assert.ifError(error),
+    onInternalError: (error) => assert.ifError(error),
     ...more,
   });
   t.after(() => listener.close());

@@ -343,7 +343,7 @@ for (const protocol of ["1.1", "2"] as const)
       const unshared = [Buffer.alloc(300_000, "a"), Buffer.alloc(300_000, "b")];
       const over = Promise.withResolvers<void>();
       const server = await secured(t, async (call) => {
-        call.whenOver(over.resolve);
+        call.onFinished(over.resolve);
         return { status: 200, headers: {}, body: unshared, unshared };
       });
       const { text: got } = await ask(server, protocol);
@@ -361,7 +361,7 @@ test("a client that leaves ends its call, whatever is left of the answer", tls, 
   const unshared = [Buffer.alloc(3_000_000, "a")];
   const over = Promise.withResolvers<void>();
   const server = await secured(t, async (call) => {
-    call.whenOver(over.resolve);
+    call.onFinished(over.resolve);
     return { status: 200, headers: {}, body: unshared, unshared };
   });
   const session = await server.http2();

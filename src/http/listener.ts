@@ -11,8 +11,8 @@ import {
   defaultMaxStreams,
   headersMilliseconds,
   http1Engine,
-  largestHeaderBytes,
-  largestTargetBytes,
+  maxHeaderBytes,
+  maxTargetBytes,
 } from "./http1.ts";
 import { Connection } from "./http2/connection.ts";
 import type { Stream } from "./http2/stream.ts";
@@ -31,7 +31,7 @@ export interface ListenerOptions {
   /** `node` serves HTTP/2 with node:http2, at three times the cost; the default is `builtin`. */
   readonly http2Implementation?: Http2Implementation;
   /** Called with internal errors that end a connection. */
-  readonly onProblem: (error: Error) => void;
+  readonly onInternalError: (error: Error) => void;
   readonly reusePort?: boolean;
   /** Maximum time to receive the headers of a request. */
   readonly headersTimeoutMilliseconds?: number;
@@ -74,10 +74,10 @@ const keepAliveMilliseconds = 180_000;
 
 export async function listen(options: ListenerOptions): Promise<Listener> {
   const sockets = new Set<Socket>();
-  const connections = new Set<Pick<Connection, "leave" | "destroy">>();
-  const turns = new AdmissionThrottle();
+  const connections = new Set<Pick<Connection, "goAway" | "destroy">>();
+  const throttle = new AdmissionThrottle();
   let draining = false;
-  const plain = http1Engine(options, turns, () => draining);
+  const plain = http1Engine(options, throttle, () => draining);
   // This server does not listen itself, but only a listening server tracks its connections, for timeouts and
   // idle connections.
   plain.emit("listening");
@@ -115,7 +115,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
         ...options,
         peer,
         idleTimeoutMilliseconds: idleMilliseconds,
-        begin: (exchange, method, path) => turns.begin(exchange, method, path),
+        begin: (exchange, method, path) => throttle.begin(exchange, method, path),
         onClose: () => connections.delete(session),
       });
       connections.add(session);
@@ -123,15 +123,15 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     }
     const connection: Connection = new Connection(socket, {
       maxStreams: options.maxStreamsPerConnection || defaultMaxStreams,
-      maxHeaderBytes: largestHeaderBytes,
-      maxTargetBytes: largestTargetBytes,
+      maxHeaderBytes: maxHeaderBytes,
+      maxTargetBytes: maxTargetBytes,
       maxHeaderListBytes: announcedHeaderBytes,
       headersTimeoutMilliseconds: options.headersTimeoutMilliseconds ?? headersMilliseconds,
       idleTimeoutMilliseconds: idleMilliseconds,
       serve: (stream) => serveStream(stream, peer, options),
-      begin: (exchange, method, path) => turns.begin(exchange, method, path),
+      begin: (exchange, method, path) => throttle.begin(exchange, method, path),
       onClose: () => connections.delete(connection),
-      onProblem: options.onProblem,
+      onInternalError: options.onInternalError,
     });
     connections.add(connection);
   });
@@ -164,7 +164,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       draining = true;
       server.close();
       plain.closeIdleConnections();
-      for (const connection of connections) connection.leave();
+      for (const connection of connections) connection.goAway();
     },
     close: () =>
       new Promise((resolve) => {
@@ -231,11 +231,11 @@ const headersTooLarge: Reply = {
   body: Buffer.from("Request Header Fields Too Large"),
 };
 
-let dated = { second: 0, line: "" };
+let cachedDate = { second: 0, line: "" };
 
 /** The Date header of responses, formatted once per second. */
 function dateLine(): string {
   const second = Math.floor(Date.now() / 1000);
-  if (second !== dated.second) dated = { second, line: new Date(second * 1000).toUTCString() };
-  return dated.line;
+  if (second !== cachedDate.second) cachedDate = { second, line: new Date(second * 1000).toUTCString() };
+  return cachedDate.line;
 }

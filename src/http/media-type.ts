@@ -28,23 +28,23 @@ export function parseMediaType(text: string): MediaType | undefined {
   return { type: match[1]!.toLowerCase(), subtype: match[2]!.toLowerCase(), parameters, quality };
 }
 
-const accepted = new Map<string, readonly MediaType[]>();
+const acceptCache = new Map<string, readonly MediaType[]>();
 
 // Clients use few different Accept headers repeatedly; long ones are not cached.
-const mostRemembered = 1000;
-const longestRemembered = 1024;
+const maxCached = 1000;
+const maxCachedLength = 1024;
 
 /**
  * Parses the clauses of an Accept header, most preferred first, as kube-apiserver does: case-sensitive,
  * without quoting, and with clauses of q=0 still acceptable. Invalid clauses are omitted.
  */
 export function parseAccept(text: string): readonly MediaType[] {
-  const known = accepted.get(text);
+  const known = acceptCache.get(text);
   if (known) return known;
-  const clauses = sortedByWant(text.split(",").flatMap(acceptClause));
-  if (text.length > longestRemembered) return clauses;
-  if (accepted.size >= mostRemembered) accepted.clear();
-  accepted.set(text, clauses);
+  const clauses = sortedByPreference(text.split(",").flatMap(acceptClause));
+  if (text.length > maxCachedLength) return clauses;
+  if (acceptCache.size >= maxCached) acceptCache.clear();
+  acceptCache.set(text, clauses);
   return clauses;
 }
 
@@ -74,11 +74,11 @@ const decimal = (text: string): number =>
  * Go sorts up to this number of clauses by insertion, which is observable: the order is not consistent if
  * qualities differ.
  */
-const mostInserted = 12;
+const insertionSortLimit = 12;
 
-function sortedByWant(clauses: MediaType[]): readonly MediaType[] {
-  if (clauses.length > mostInserted)
-    return clauses.sort((a, b) => openness(a) - openness(b) || b.quality - a.quality);
+function sortedByPreference(clauses: MediaType[]): readonly MediaType[] {
+  if (clauses.length > insertionSortLimit)
+    return clauses.sort((a, b) => wildcardRank(a) - wildcardRank(b) || b.quality - a.quality);
   for (let from = 1; from < clauses.length; from++)
     for (let at = from; at > 0 && isBefore(clauses[at]!, clauses[at - 1]!); at--)
       [clauses[at - 1], clauses[at]] = [clauses[at]!, clauses[at - 1]!];
@@ -86,7 +86,8 @@ function sortedByWant(clauses: MediaType[]): readonly MediaType[] {
 }
 
 /** The number of wildcards in a clause, with a wildcard type counting most. */
-const openness = ({ type, subtype }: MediaType): number => (type === "*" ? 2 : 0) + (subtype === "*" ? 1 : 0);
+const wildcardRank = ({ type, subtype }: MediaType): number =>
+  (type === "*" ? 2 : 0) + (subtype === "*" ? 1 : 0);
 
 /** The comparison of kube-apiserver: a more specific clause may precede one of higher quality. */
 const isBefore = (a: MediaType, b: MediaType): boolean =>

@@ -1,7 +1,7 @@
 // A request body on node:http2. Reading starts when a caller waits for the body, and pauses when the buffer
 // is full until a caller reads it.
 import type { ServerHttp2Stream } from "node:http2";
-import { BodyCutShort, BodyTooLarge, type HeaderValues } from "./call.ts";
+import { IncompleteBody, BodyTooLarge, type HeaderValues } from "./call.ts";
 import { RequestBody } from "./http2/request-body.ts";
 
 const bufferBytes = 512 * 1024;
@@ -9,7 +9,7 @@ const bufferBytes = 512 * 1024;
 export class NodeBody {
   readonly #stream: ServerHttp2Stream;
   readonly #declared: number;
-  readonly #ask: (() => void) | undefined;
+  readonly #sendContinue: (() => void) | undefined;
   readonly #chunks = new RequestBody();
   readonly #buffered = Promise.withResolvers<void>();
   readonly #settled = Promise.withResolvers<void>();
@@ -18,11 +18,11 @@ export class NodeBody {
   #taken = false;
   #state: "unread" | "reading" | "complete" | "cut short" = "unread";
 
-  /** `ask` sends 100 Continue to a client that waits for it. */
-  constructor(stream: ServerHttp2Stream, declared: HeaderValues[string], ask?: () => void) {
+  /** `sendContinue` sends 100 Continue to a client that waits for it. */
+  constructor(stream: ServerHttp2Stream, declared: HeaderValues[string], sendContinue?: () => void) {
     this.#stream = stream;
     this.#declared = declared === undefined ? -1 : Number(declared);
-    this.#ask = ask;
+    this.#sendContinue = sendContinue;
   }
 
   /** Resolves when the body is complete, the buffer is full or the stream is closed. */
@@ -41,7 +41,7 @@ export class NodeBody {
     if (this.#size > limitBytes) this.#settled.resolve();
     await this.#settled.promise;
     if (this.#size > limitBytes) throw new BodyTooLarge(limitBytes);
-    if (this.#state !== "complete") throw new BodyCutShort();
+    if (this.#state !== "complete") throw new IncompleteBody();
     return this.#chunks.take();
   }
 
@@ -54,7 +54,7 @@ export class NodeBody {
     stream.on("close", () => this.#finish("cut short"));
     if (stream.readableEnded) this.#finish("complete");
     else if (stream.destroyed) this.#finish("cut short");
-    else this.#ask?.();
+    else this.#sendContinue?.();
   }
 
   #onData(chunk: Buffer): void {

@@ -4,11 +4,11 @@ import type { ServerHttp2Session, ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import { nodeHttp2 } from "#base";
 import type { Call, HeaderValues, Peer, Reply } from "./call.ts";
-import { distinct, lazySignal, onceClosed, sinkOver, splitTarget } from "./exchange.ts";
+import { separateRepeated, lazySignal, onceClosed, sinkOver, splitTarget } from "./exchange.ts";
 import { maxFrameBytes } from "./http2/frames.ts";
 import { streamWindow } from "./http2/stream.ts";
 import { NodeBody } from "./node-body.ts";
-import { announcedHeaderBytes, defaultMaxStreams, largestHeaderBytes } from "./http1.ts";
+import { announcedHeaderBytes, defaultMaxStreams, maxHeaderBytes } from "./http1.ts";
 
 export interface NodeHttp2Options {
   readonly peer: Peer;
@@ -23,7 +23,7 @@ export interface NodeHttp2Options {
 
 export interface Http2Session {
   /** Sends GOAWAY; open streams are served. */
-  leave(): void;
+  goAway(): void;
   /** Closes the connection immediately. */
   destroy(): void;
 }
@@ -36,7 +36,7 @@ export function nodeHttp2Session(socket: Socket, options: NodeHttp2Options): Htt
       maxFrameSize: maxFrameBytes,
       maxHeaderListSize: announcedHeaderBytes,
     },
-    maxSendHeaderBlockLength: largestHeaderBytes,
+    maxSendHeaderBlockLength: maxHeaderBytes,
   });
   session.on("error", () => session.destroy());
   session.on("close", options.onClose);
@@ -44,10 +44,10 @@ export function nodeHttp2Session(socket: Socket, options: NodeHttp2Options): Htt
   session.on("stream", (stream, headers, _flags, rawHeaders: readonly string[]) => {
     stream.on("error", () => undefined);
     const exchange: Exchange = { session, stream, replied: false };
-    const call = callOf(exchange, distinct(headers, rawHeaders), options);
+    const call = callOf(exchange, separateRepeated(headers, rawHeaders), options);
     options.begin(() => void serve(exchange, call, options), call.method, call.path);
   });
-  return { leave: () => session.close(), destroy: () => session.destroy() };
+  return { goAway: () => session.close(), destroy: () => session.destroy() };
 }
 
 interface Exchange {
@@ -77,13 +77,13 @@ function callOf(exchange: Exchange, headers: HeaderValues, { peer, now }: NodeHt
     if (stream.closed) closed();
     else stream.once("close", closed);
   });
-  const ask =
+  const sendContinue =
     rest["expect"] === "100-continue"
       ? (): void => {
           if (!stream.closed && !stream.headersSent) stream.additionalHeaders({ ":status": 100 });
         }
       : undefined;
-  const body = new NodeBody(stream, rest["content-length"], ask);
+  const body = new NodeBody(stream, rest["content-length"], sendContinue);
   return {
     method: String(method ?? "GET"),
     path,
@@ -95,9 +95,9 @@ function callOf(exchange: Exchange, headers: HeaderValues, { peer, now }: NodeHt
     get signal() {
       return signal();
     },
-    whenOver: (listener) => onceClosed(stream, listener),
+    onFinished: (listener) => onceClosed(stream, listener),
     sentBytes: () => session.socket.bytesWritten - session.socket.writableLength,
-    breakOff: () => stream.close(nodeHttp2().constants.NGHTTP2_ENHANCE_YOUR_CALM),
+    abort: () => stream.close(nodeHttp2().constants.NGHTTP2_ENHANCE_YOUR_CALM),
     body: (limitBytes) => body.read(limitBytes),
     bodyBuffered: () => body.buffered(),
     upgradable: false,

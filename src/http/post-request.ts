@@ -67,30 +67,30 @@ export interface PostRequestOptions {
 }
 
 /** Maximum number of requests in a redirect chain. */
-const mostHops = 10;
+const maxHops = 10;
 
 /** Maximum number of retries after responses with Retry-After. */
-const mostRepeats = 10;
+const maxRetries = 10;
 
 /** Throws an error that names the URL if there is no response; its cause is the connection error. */
 export async function postRequest(url: string, options: PostRequestOptions): Promise<WholeReply> {
   const { clock, limitMilliseconds, signal, send } = options;
   let ended: Error | undefined;
-  let giveUp: (error: Error) => void = () => undefined;
+  let abortCurrent: (error: Error) => void = () => undefined;
   const end = (error: Error): void => {
     ended = error;
-    giveUp(error);
+    abortCurrent(error);
   };
   const abort = (): void => end(signal!.reason as Error);
   signal?.throwIfAborted();
   signal?.addEventListener("abort", abort, { once: true });
   const cancelTimer = clock.after(limitMilliseconds, () => end(new Error("context deadline exceeded")));
-  const answered = async (hop: Hop): Promise<WholeReply> => {
+  const sendHop = async (hop: Hop): Promise<WholeReply> => {
     if (ended) throw failure(hop.url, ended.message, ended);
     let sent: Sent | undefined;
     try {
       sent = send(hop);
-      giveUp = sent.exchange.abort;
+      abortCurrent = sent.exchange.abort;
       return await sent.exchange.reply;
     } catch (error) {
       const text = sent ? connectionErrorText(error as Error, sent.address) : (error as Error).message;
@@ -103,13 +103,13 @@ export async function postRequest(url: string, options: PostRequestOptions): Pro
     }
   };
   try {
-    for (let repeats = 0; ; repeats++) {
-      const reply = await followed({ method: "POST", hasBody: true, url }, answered);
-      const wait = repeats < mostRepeats ? secondsToWait(reply) : undefined;
+    for (let retries = 0; ; retries++) {
+      const reply = await followRedirects({ method: "POST", hasBody: true, url }, sendHop);
+      const wait = retries < maxRetries ? secondsToWait(reply) : undefined;
       if (wait === undefined) return reply;
       await new Promise<void>((resolve, reject) => {
         const cancel = clock.after(wait * 1000, resolve);
-        giveUp = (error) => {
+        abortCurrent = (error) => {
           cancel();
           reject(failure(url, error.message, error));
         };
@@ -124,14 +124,14 @@ export async function postRequest(url: string, options: PostRequestOptions): Pro
 const failure = (url: string, text: string, cause: unknown): Error =>
   new Error(`Post ${JSON.stringify(url)}: ${text}`, { cause });
 
-async function followed(first: Hop, answered: (hop: Hop) => Promise<WholeReply>): Promise<WholeReply> {
+async function followRedirects(first: Hop, sendHop: (hop: Hop) => Promise<WholeReply>): Promise<WholeReply> {
   let hop = first;
   for (let hops = 1; ; hops++) {
-    const reply = await answered(hop);
+    const reply = await sendHop(hop);
     const location = isRedirect(reply.status) ? (reply.headers.get("location") ?? "") : "";
     if (location === "") return reply;
     const next = redirected(hop, reply.status, location);
-    if (hops === mostHops) throw failure(location, `stopped after ${mostHops} redirects`, undefined);
+    if (hops === maxHops) throw failure(location, `stopped after ${maxHops} redirects`, undefined);
     hop = next;
   }
 }
@@ -140,10 +140,10 @@ const isRedirect = (status: number): boolean =>
   status === 301 || status === 302 || status === 303 || status === 307 || status === 308;
 
 function redirected({ method, url }: Hop, status: number, location: string): Hop {
-  const wrong = locationError(location, url);
-  if (wrong !== undefined) {
+  const locationProblem = locationError(location, url);
+  if (locationProblem !== undefined) {
     const text = `failed to parse Location header ${JSON.stringify(location)}: parse ${JSON.stringify(location)}`;
-    throw failure(url, `${text}: ${wrong}`, undefined);
+    throw failure(url, `${text}: ${locationProblem}`, undefined);
   }
   const { origin, href } = new URL(location, url);
   if (origin !== new URL(url).origin)

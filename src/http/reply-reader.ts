@@ -10,8 +10,8 @@ export interface WholeReply {
 /** The result also says whether the connection can be reused for another exchange. */
 export type ReadStep = "more" | Error | { readonly reply: WholeReply; readonly reusable: boolean };
 
-const largestHead = 16 * 1024;
-const largestChunkLine = 256;
+const maxHeadBytes = 16 * 1024;
+const maxChunkLineBytes = 256;
 const none = Buffer.alloc(0);
 
 type Rest =
@@ -28,8 +28,8 @@ interface Head {
 
 export class ReplyReader {
   /** Part of a response has been received. */
-  began = false;
-  readonly #most: number;
+  started = false;
+  readonly #maxBytes: number;
   #pending: Buffer = none;
   #head: Head | undefined;
   #rest: Rest | undefined;
@@ -37,8 +37,8 @@ export class ReplyReader {
   #body: Buffer = none;
   #size = 0;
 
-  constructor(mostBytes: number) {
-    this.#most = mostBytes;
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
   }
 
   /** The head is complete, and the body is not. */
@@ -47,7 +47,7 @@ export class ReplyReader {
   }
 
   take(bytes: Buffer): ReadStep {
-    this.began = true;
+    this.started = true;
     this.#pending = this.#pending.length === 0 ? bytes : Buffer.concat([this.#pending, bytes]);
     while (!this.#head) {
       const problem = this.#readHead();
@@ -65,8 +65,8 @@ export class ReplyReader {
   #readHead(): ReadStep | undefined {
     const end = this.#pending.indexOf("\r\n\r\n");
     if (end < 0)
-      return this.#pending.length > largestHead ? new Error("the answer's head is too large") : "more";
-    if (end > largestHead) return new Error("the answer's head is too large");
+      return this.#pending.length > maxHeadBytes ? new Error("the answer's head is too large") : "more";
+    if (end > maxHeadBytes) return new Error("the answer's head is too large");
     const head = parseHead(this.#pending.toString("latin1", 0, end));
     if (!head) return new Error("malformed HTTP response");
     this.#pending = this.#pending.subarray(end + 4);
@@ -102,7 +102,7 @@ export class ReplyReader {
         rest.part = "data end";
       }
       const end = this.#pending.indexOf("\r\n");
-      if (end > largestChunkLine || (end < 0 && this.#pending.length > largestChunkLine))
+      if (end > maxChunkLineBytes || (end < 0 && this.#pending.length > maxChunkLineBytes))
         return new Error("malformed chunked encoding");
       if (end < 0) return "more";
       const line = this.#pending.toString("latin1", 0, end);
@@ -125,7 +125,7 @@ export class ReplyReader {
   #keepBytes(count: number, rest?: { left: number }): Error | undefined {
     if (count === 0) return undefined;
     const size = this.#size + count;
-    if (size > this.#most) return new Error("the answer is too large");
+    if (size > this.#maxBytes) return new Error("the answer is too large");
     const bytes = this.#pending.subarray(0, count);
     if (this.#size === 0) this.#body = bytes;
     else {
@@ -144,8 +144,9 @@ export class ReplyReader {
 
   #finished(): ReadStep {
     const { headers, minorVersion } = this.#head!;
-    const says = headers.get("connection")?.toLowerCase() ?? "";
-    const persists = minorVersion === "1" ? !says.includes("close") : says.includes("keep-alive");
+    const connectionHeader = headers.get("connection")?.toLowerCase() ?? "";
+    const persists =
+      minorVersion === "1" ? !connectionHeader.includes("close") : connectionHeader.includes("keep-alive");
     // Unsolicited bytes follow the response.
     return { reply: this.#reply(), reusable: persists && this.#pending.length === 0 };
   }

@@ -52,7 +52,7 @@ export async function runMetricsServer(options: MetricsServerOptions): Promise<v
       now: () => clock.now(),
     }),
     now: () => clock.now(),
-    onProblem: (error) => log.warn("metrics request failed", { error: error.message }),
+    onInternalError: (error) => log.warn("metrics request failed", { error: error.message }),
   });
   try {
     await registerWithRetry({ port: listener.address.port, authority: authority.certificate }, options);

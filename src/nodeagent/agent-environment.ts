@@ -106,7 +106,7 @@ export async function prepareEnvironment(
         log,
         component: dialect.cli.agent,
         host: nodeName,
-        lossesConcern: { kind: "Node", name: nodeName, uid: nodeName },
+        lossesRegarding: { kind: "Node", name: nodeName, uid: nodeName },
         observer: eventMetrics(metrics, dialect),
         queriesPerSecond: settings.eventQps,
         burst: settings.eventBurst,

@@ -29,7 +29,7 @@ function setUp(
     log: silentLog,
     component: dialect.cli.agent,
     host: "n1",
-    lossesConcern: node,
+    lossesRegarding: node,
     observer: eventMetrics(metrics, dialect),
     queriesPerSecond: 0,
     burst: 0,

@@ -37,7 +37,7 @@ const insecure: Readonly<Record<string, string>> = {
 };
 
 /** The default suites of kube-apiserver: authenticated ciphers first, those without forward secrecy last. */
-export const usualCipherSuites: readonly string[] = Object.keys(preferred).toSorted(
+export const defaultCipherSuites: readonly string[] = Object.keys(preferred).toSorted(
   (one, other) => rankOf(one) - rankOf(other),
 );
 

@@ -20,7 +20,7 @@ export interface ConfigFile {
   /** Messages that start with file and line. */
   readonly problems: readonly string[];
   /** Messages about duplicate fields, the last of which is used. */
-  readonly slips: readonly string[];
+  readonly strictErrors: readonly string[];
 }
 
 /** Size limit of a configuration file. */
@@ -41,7 +41,7 @@ export async function readConfigFile(path: string): Promise<ConfigFile> {
           : code === "EISDIR"
             ? "it is a directory"
             : String((error as Error).message);
-    return { path, problems: [`${path}: cannot read the configuration file: ${why}`], slips: [] };
+    return { path, problems: [`${path}: cannot read the configuration file: ${why}`], strictErrors: [] };
   }
 }
 
@@ -50,7 +50,7 @@ export async function parseConfigFile(path: string, text: string): Promise<Confi
     return {
       path,
       problems: [`${path}: has ${text.length} bytes; a configuration file has at most ${sizeLimit}`],
-      slips: [],
+      strictErrors: [],
     };
   const yaml = await import("js-yaml");
   let events: Event[];
@@ -61,7 +61,7 @@ export async function parseConfigFile(path: string, text: string): Promise<Confi
     return {
       path,
       problems: [`${path}:${(mark?.line ?? 0) + 1}: is neither YAML nor JSON: ${reason ?? String(error)}`],
-      slips: [],
+      strictErrors: [],
     };
   }
   const documents = events.filter(({ type }) => type === yaml.EVENT_DOCUMENT).length;
@@ -69,7 +69,7 @@ export async function parseConfigFile(path: string, text: string): Promise<Confi
     return {
       path,
       problems: [`${path}: holds ${documents} documents; a configuration file is one`],
-      slips: [],
+      strictErrors: [],
     };
   return treeOf(path, text, events, yaml.getScalarValue);
 }
@@ -83,7 +83,7 @@ function treeOf(
 ): ConfigFile {
   const starts = lineStarts(text);
   const lineAt = (offset: number): number => lineOf(starts, offset);
-  const slips: string[] = [];
+  const strictErrors: string[] = [];
   const anchors = new Map<string, ConfigNode>();
   const sizes = new WeakMap<ConfigNode, number>();
   let at = 0;
@@ -114,7 +114,9 @@ function treeOf(
           const before = entries.get(name);
           const keyLine = key?.line ?? lastLine;
           if (before)
-            slips.push(`${path}:${keyLine}: ${full}: is given twice; the first is on line ${before.line}`);
+            strictErrors.push(
+              `${path}:${keyLine}: ${full}: is given twice; the first is on line ${before.line}`,
+            );
           entries.set(name, { key: name, line: keyLine, value });
         }
         at++;
@@ -148,20 +150,20 @@ function treeOf(
   while (events[at]?.type === 1) at++;
   const root = events[at] && events[at]!.type !== 6 ? node("") : undefined;
   if (!root || (root.is === "scalar" && root.value === null))
-    return { path, problems: [`${path}: the configuration file is empty`], slips };
+    return { path, problems: [`${path}: the configuration file is empty`], strictErrors };
   if ((sizes.get(root) ?? 1) > valueLimit)
     return {
       path,
       problems: [`${path}: has more than ${valueLimit} values once its aliases are expanded`],
-      slips,
+      strictErrors,
     };
   if (root.is !== "map")
     return {
       path,
       problems: [`${path}:${root.line}: a configuration file is a mapping of fields to values`],
-      slips,
+      strictErrors,
     };
-  return { path, root, problems: [], slips };
+  return { path, root, problems: [], strictErrors };
 }
 
 /** Resolves a plain scalar as Kubernetes tools do: YAML 1.1 booleans, Go's numbers. */

@@ -62,7 +62,7 @@ export function featureGates(known: readonly Gate[], dialect: Dialect): OptionTy
           const cut = part.indexOf("=");
           if (cut < 0) throw new Unparsable(`missing bool value for ${part.trim()}`);
           const [name, value] = [part.slice(0, cut).trim(), part.slice(cut + 1).trim()];
-          const on = truth(value);
+          const on = parseBool(value);
           if (on === undefined)
             throw new Unparsable(
               `invalid value of ${name}=${value}, err: ${Unparsable.of("ParseBool", value, "invalid syntax").message}`,
@@ -93,7 +93,7 @@ export function featureGates(known: readonly Gate[], dialect: Dialect): OptionTy
 }
 
 /** Case-insensitive, as canonical and dialect spelling differ in case; also 1, 0, t and f. */
-function truth(value: string): boolean | undefined {
+function parseBool(value: string): boolean | undefined {
   const word = value.toLowerCase();
   return ["true", "t", "1"].includes(word) ? true : ["false", "f", "0"].includes(word) ? false : undefined;
 }

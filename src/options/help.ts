@@ -14,8 +14,8 @@ export function terminalWidth(
   environment: Readonly<Record<string, string | undefined>>,
   columns?: number,
 ): number {
-  const asked = Number(environment["COLUMNS"]);
-  return Math.max(40, Number.isInteger(asked) && asked > 0 ? asked : (columns ?? 80));
+  const requested = Number(environment["COLUMNS"]);
+  return Math.max(40, Number.isInteger(requested) && requested > 0 ? requested : (columns ?? 80));
 }
 
 export function helpText(set: OptionSet, { width = 80 }: HelpOptions = {}): string {

@@ -37,7 +37,7 @@ test("a feature gate that nothing asks about is told to be of no effect; one tha
   ]);
   assert.deepEqual([told("NodeAgentLate=true"), told("Early=true"), told("AllAlpha=true")], [[], [], []]);
   assert.deepEqual(
-    settle({ ...setOf(), actingGates: () => ["NodeAgentLate"] }, ["--feature-gates=NodeAgentLate=false"])
+    settle({ ...setOf(), effectiveGates: () => ["NodeAgentLate"] }, ["--feature-gates=NodeAgentLate=false"])
       .warnings,
     [],
   );

@@ -32,7 +32,7 @@ export {
   headers,
   listOf,
   mapOf,
-  onceListOf,
+  singleListOf,
   pairs,
   repeated,
   splitCommas,
@@ -46,19 +46,19 @@ export {
   cidr,
   cidrs,
   ip,
-  neededIp,
+  requiredIp,
   parseCidr,
   portRange,
   url,
 } from "./net-type.ts";
 export {
   type AnyOption,
-  type Blame,
+  type ConflictReporter,
   type Camel,
   type Check,
   type CheckContext,
   type Gate,
-  type Look,
+  type SettingsView,
   type Option,
   type OptionSet,
   type OptionsOf,
@@ -96,7 +96,14 @@ export {
 } from "./option-type.ts";
 export { type ReferencePage, renderReference } from "./reference.ts";
 export { Refusal, Unparsable, within } from "./refusal.ts";
-export { type Answering, answerOperator, flagValues, logFlags, problemText, settledTable } from "./report.ts";
+export {
+  type StartupOutput,
+  handleStartupOutput,
+  flagValues,
+  logFlags,
+  problemText,
+  settledTable,
+} from "./report.ts";
 export { type Provenance, type Settled, type Sources, settle } from "./settle.ts";
 export { tlsSettings } from "./tls-settings.ts";
 export { configOf, configText, migratedConfig } from "./write-config.ts";

@@ -56,7 +56,7 @@ export function listOf<T>(item: OptionType<T>, name = "strings"): OptionType<rea
 export const strings = listOf(text);
 
 /** A comma-separated list that is a single value: repeated flags replace it. */
-export function onceListOf<T>(item: OptionType<T>, name: string): OptionType<readonly T[]> {
+export function singleListOf<T>(item: OptionType<T>, name: string): OptionType<readonly T[]> {
   const { append: _never, ...type } = listOf(item, name);
   return type;
 }

@@ -18,7 +18,7 @@ export const ip = checked("ip", (given) => {
   if (given !== "" && !isIP(given)) throw new Unparsable(`failed to parse IP: ${JSON.stringify(given)}`);
 });
 /** An IP address that must not be empty in a flag. */
-export const neededIp: OptionType<string> = {
+export const requiredIp: OptionType<string> = {
   ...ip,
   parse: (given) => {
     if (given === "") throw new Unparsable('failed to parse IP: ""');

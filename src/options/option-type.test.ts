@@ -4,7 +4,7 @@ import {
   headers,
   listOf,
   mapOf,
-  onceListOf,
+  singleListOf,
   pairs,
   repeated,
   splitCommas,
@@ -184,7 +184,7 @@ test("commas split as in a comma-separated file", () =>
 
 test("lists append when a flag is given again, once-lists do not", () => {
   assert.deepEqual(strings.append?.(["a"], "b,c"), ["a", "b", "c"]);
-  assert.equal(onceListOf(text, "x").append, undefined);
+  assert.equal(singleListOf(text, "x").append, undefined);
 });
 
 const bounds: [

@@ -36,7 +36,7 @@ interface OptionParts<T> {
   /** The value names a file that must be readable at startup. */
   readonly readable?: boolean;
   /** Computes the value from other settings if it was not set. */
-  derive?(look: Look): { readonly value: T; readonly from: string } | undefined;
+  derive?(settings: SettingsView): { readonly value: T; readonly from: string } | undefined;
 }
 
 export interface Option<N extends string = string, T = unknown> extends OptionParts<T> {
@@ -55,7 +55,7 @@ export interface Option<N extends string = string, T = unknown> extends OptionPa
 }
 
 /** Access to other settings for computed defaults. */
-export interface Look {
+export interface SettingsView {
   value(name: string): unknown;
   /** Reports whether a file or a flag set the option. */
   isSet(name: string): boolean;
@@ -65,23 +65,23 @@ export interface Look {
 export type AnyOption = Option;
 
 export function option<const F extends string, T>(
-  said: OptionParts<NoInfer<T>> & { readonly type: OptionType<T>; readonly flag: F } & Omit<
+  declaration: OptionParts<NoInfer<T>> & { readonly type: OptionType<T>; readonly flag: F } & Omit<
       Option<string, NoInfer<T>>,
       "name" | "flag" | keyof OptionParts<T>
     >,
 ): Option<Camel<F>, T> {
-  return { name: camel(said.flag), ...said };
+  return { name: camel(declaration.flag), ...declaration };
 }
 
 /** Declares an option that exists in the configuration file only. */
 export function fileOption<const C extends string, T>(
-  said: OptionParts<NoInfer<T>> & {
+  declaration: OptionParts<NoInfer<T>> & {
     readonly type: OptionType<T>;
     readonly config: C;
     readonly zeroIsUnset?: boolean;
   },
 ): Option<C, T> {
-  return { name: said.config, ...said };
+  return { name: declaration.config, ...declaration };
 }
 
 export interface Section<O extends AnyOption = AnyOption> {
@@ -101,10 +101,10 @@ export type SettingsOf<O extends AnyOption> = {
 export type OptionsOf<S extends readonly Section[]> = S[number]["options"][number];
 
 /** Reports that settings conflict, naming them. */
-export type Blame<S> = (names: readonly (keyof S & string)[], message: string) => void;
+export type ConflictReporter<S> = (names: readonly (keyof S & string)[], message: string) => void;
 export interface Check<S> {
   readonly name: string;
-  readonly run: (settings: S, blame: Blame<S>, context: CheckContext) => void;
+  readonly run: (settings: S, blame: ConflictReporter<S>, context: CheckContext) => void;
   /** Required for starting only; a configuration that is checked or written may violate it. */
   readonly startOnly?: boolean;
 }
@@ -136,14 +136,14 @@ export interface OptionSet<O extends AnyOption = AnyOption> {
    * Starts with a warning if the file has unknown or duplicate fields; checking the configuration still
    * rejects them.
    */
-  readonly forgivesSlips?: boolean;
+  readonly ignoresStrictErrors?: boolean;
   /**
    * Gates that have an effect, in addition to those that options require. Setting any other gate causes a
    * warning. This is a function, so that copying a set does not evaluate it.
    */
-  readonly actingGates?: () => readonly string[];
+  readonly effectiveGates?: () => readonly string[];
   /** The command line may contain arguments other than flags, such as file names. */
-  readonly takesWords?: boolean;
+  readonly takesArguments?: boolean;
   /** Removed flags, and what to use instead. */
   readonly retired?: Readonly<Record<string, string>>;
 }

@@ -4,7 +4,7 @@ import { dialects } from "#dialect";
 import { helpOption, versionOption } from "./common.ts";
 import { type OptionSet, option, section } from "./option.ts";
 import { int } from "./option-type.ts";
-import { answerOperator, logFlags } from "./report.ts";
+import { handleStartupOutput, logFlags } from "./report.ts";
 import { settle } from "./settle.ts";
 
 const options = [
@@ -43,7 +43,7 @@ const cases: [name: string, argv: string[], code: number | undefined, out: RegEx
 for (const [name, argv, code, out, err] of cases) {
   test(`an operator who gives ${argv.join(" ") || "no flags"} is told ${name}`, () => {
     const said = { out: "", err: "" };
-    const answer = answerOperator(set, settle(set, argv), {
+    const answer = handleStartupOutput(set, settle(set, argv), {
       version: "v1",
       width: 80,
       out: (text) => (said.out += text),

@@ -11,7 +11,7 @@ export function problemText(set: OptionSet, errors: readonly string[], outcome =
   return `${errors.map((line) => `Error: ${line}\n`).join("")}${set.program} ${outcome}: ${count} wrong (see ${set.program} --help)\n`;
 }
 
-export interface Answering {
+export interface StartupOutput {
   readonly version: string;
   readonly width: number;
   readonly out: (text: string) => void;
@@ -19,14 +19,14 @@ export interface Answering {
 }
 
 /** Handles help, version and wrong settings. Returns the exit code, or undefined to continue. */
-export function answerOperator(
+export function handleStartupOutput(
   set: OptionSet,
   settled: Settled<object>,
-  { version, width, out, err }: Answering,
+  { version, width, out, err }: StartupOutput,
 ): number | undefined {
-  if (settled.asked === "help") out(helpText(set, { width }));
-  if (settled.asked === "version") out(`${version}\n`);
-  if (settled.asked) return 0;
+  if (settled.requested === "help") out(helpText(set, { width }));
+  if (settled.requested === "version") out(`${version}\n`);
+  if (settled.requested) return 0;
   for (const warning of settled.warnings) err(`${warning}\n`);
   if (settled.errors.length === 0) return undefined;
   err(problemText(set, settled.errors));

@@ -18,17 +18,17 @@ export interface FileReading {
   readonly values: readonly FileValue[];
   readonly problems: readonly string[];
   /** Ignored input: unknown fields, and all but the last of duplicate fields. */
-  readonly slips: readonly string[];
+  readonly strictErrors: readonly string[];
   /** Options whose value in the file is invalid. */
   readonly failed: readonly AnyOption[];
 }
 
 export function readValues(set: OptionSet, file: ConfigFile): FileReading {
   const problems = [...file.problems];
-  const slips = [...file.slips];
+  const strictErrors = [...file.strictErrors];
   const values: FileValue[] = [];
   const failed: AnyOption[] = [];
-  if (!file.root || file.root.is !== "map") return { values, problems, slips, failed };
+  if (!file.root || file.root.is !== "map") return { values, problems, strictErrors, failed };
   problems.push(...kindProblems(set, file.path, file.root));
 
   const { leaves, parents } = pathsOf(set);
@@ -45,7 +45,7 @@ export function readValues(set: OptionSet, file: ConfigFile): FileReading {
       if (option) read(option, path, line, value);
       else if (parents.has(path)) walk(value, path);
       else
-        slips.push(
+        strictErrors.push(
           `${file.path}:${line}: ${path}: unknown field${hint(path, [...leaves.keys(), ...parents])}`,
         );
     }
@@ -61,18 +61,18 @@ export function readValues(set: OptionSet, file: ConfigFile): FileReading {
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       const part = nodeWithin(node, error.at);
-      const told = `${file.path}:${error.at ? part.line : line}: ${path}${error.at}: ${shown(part, error)}${error.message}`;
+      const message = `${file.path}:${error.at ? part.line : line}: ${path}${error.at}: ${shown(part, error)}${error.message}`;
       const rest = error instanceof UnknownField ? nodeWithout(node, error.at) : undefined;
       if (rest) {
-        slips.push(told);
+        strictErrors.push(message);
         return read(option, path, line, rest);
       }
       failed.push(option);
-      problems.push(told);
+      problems.push(message);
     }
   };
   walk(file.root, "");
-  return { values, problems, slips, failed };
+  return { values, problems, strictErrors, failed };
 }
 
 /** The invalid value, unless the message includes it. */

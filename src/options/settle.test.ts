@@ -201,7 +201,7 @@ test("a deprecated flag is announced once", async () => {
 });
 
 test("words between flags are kept for a command that takes them", () => {
-  const { values, words, errors } = settle({ ...setOf(), takesWords: true }, [
+  const { values, args, errors } = settle({ ...setOf(), takesArguments: true }, [
     "save",
     "--max-pods",
     "3",
@@ -210,8 +210,8 @@ test("words between flags are kept for a command that takes them", () => {
     "--b",
   ]);
   assert.deepEqual(
-    { words, errors, maxPods: values.maxPods },
-    { words: ["save", "a.db", "--b"], errors: [], maxPods: 3 },
+    { args, errors, maxPods: values.maxPods },
+    { args: ["save", "a.db", "--b"], errors: [], maxPods: 3 },
   );
 });
 
@@ -409,10 +409,10 @@ test("looking at a configuration warns of what a start would refuse", async () =
 });
 
 test("help and version win over everything else", async () => {
-  assert.equal((await run(["--nope", "--max-pods=x", "-h"])).asked, "help");
-  assert.equal((await run(["--version"])).asked, "version");
-  assert.equal((await run(["--version=false"])).asked, undefined);
-  assert.equal((await run(["--version", "--help"])).asked, "help");
+  assert.equal((await run(["--nope", "--max-pods=x", "-h"])).requested, "help");
+  assert.equal((await run(["--version"])).requested, "version");
+  assert.equal((await run(["--version=false"])).requested, undefined);
+  assert.equal((await run(["--version", "--help"])).requested, "help");
 });
 
 test("JSON is a configuration file too", async () => {

@@ -24,9 +24,9 @@ export interface Settled<S> {
   readonly warnings: readonly string[];
   readonly errors: readonly string[];
   /** Arguments other than flags, for commands that accept them. */
-  readonly words: readonly string[];
+  readonly args: readonly string[];
   /** Set if help or the version was requested. */
-  readonly asked?: "help" | "version";
+  readonly requested?: "help" | "version";
 }
 
 export interface Sources {
@@ -52,7 +52,7 @@ export function settle<O extends AnyOption>(
   const failed = new Set<string>();
   const warnings: string[] = [];
   const errors: string[] = [];
-  const words: string[] = [];
+  const args: string[] = [];
   const files = sources.files ?? [];
   const readable = sources.readable ?? isReadable;
   const { purpose = "start" } = sources;
@@ -70,9 +70,9 @@ export function settle<O extends AnyOption>(
   for (const file of files) {
     const reading = readValues(set, file);
     errors.push(...reading.problems);
-    if (starting && set.forgivesSlips)
-      warnings.push(...reading.slips.map((slip) => `${slip}; it is passed over`));
-    else errors.push(...reading.slips);
+    if (starting && set.ignoresStrictErrors)
+      warnings.push(...reading.strictErrors.map((slip) => `${slip}; it is passed over`));
+    else errors.push(...reading.strictErrors);
     for (const option of reading.failed) failed.add(option.name);
     for (const { option, value, line, path } of reading.values) {
       values[option.name] =
@@ -81,8 +81,8 @@ export function settle<O extends AnyOption>(
     }
   }
 
-  const asked = applyFlags();
-  if (asked) return done();
+  const requested = applyFlags();
+  if (requested) return done();
   for (const option of all) {
     const derived =
       isSet(option.name) || failed.has(option.name)
@@ -95,7 +95,7 @@ export function settle<O extends AnyOption>(
   }
   if (set.gates && !failed.has("featureGates")) {
     gates = resolveGates(set.gates, (values["featureGates"] ?? {}) as GivenGates);
-    const idle = idleGates(set, (values["featureGates"] ?? {}) as GivenGates);
+    const idle = ineffectiveGates(set, (values["featureGates"] ?? {}) as GivenGates);
     if (idle.length > 0)
       warnings.push(
         `${where("featureGates")}: known, but of no effect: ${idle.map((name) => set.dialect.spelling.word(name)).join(", ")}`,
@@ -115,8 +115,8 @@ export function settle<O extends AnyOption>(
       gates,
       warnings: [...new Set(warnings)],
       errors: [...new Set(errors)],
-      words,
-      ...(asked && { asked }),
+      args,
+      ...(requested && { requested }),
     };
   }
 
@@ -127,7 +127,7 @@ export function settle<O extends AnyOption>(
       short: (letter) => all.find((option) => option.short === letter)?.flag,
       bare: (flag) => names.get(flag)!.type.bare,
     });
-    let wish: "help" | "version" | undefined;
+    let requested: "help" | "version" | undefined;
     const seen = new Set<string>();
     for (const { flag, spelled, text } of given) {
       const option = names.get(flag)!;
@@ -149,8 +149,8 @@ export function settle<O extends AnyOption>(
           spelled,
           text: again ? option.type.format(values[option.name]) : text,
         };
-        if (option.name === "help" && value === true) wish = "help";
-        if (option.name === "version" && value !== "false" && wish !== "help") wish = "version";
+        if (option.name === "help" && value === true) requested = "help";
+        if (option.name === "version" && value !== "false" && requested !== "help") requested = "version";
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
         failed.add(option.name);
@@ -162,34 +162,34 @@ export function settle<O extends AnyOption>(
       }
     }
     for (const problem of problems) {
-      if (problem.wrong === "not a flag") words.push(problem.spelled);
+      if (problem.wrong === "not a flag") args.push(problem.spelled);
       else errors.push(grammarText(problem, names, set.retired ?? {}));
     }
     // Empty arguments are ignored: scripts pass empty variables.
-    if (words.some((word) => word !== "") && !set.takesWords)
+    if (args.some((word) => word !== "") && !set.takesArguments)
       errors.push(
-        `${JSON.stringify(set.program)} does not take any arguments, got [${words.map((word) => JSON.stringify(word)).join(" ")}]`,
+        `${JSON.stringify(set.program)} does not take any arguments, got [${args.map((word) => JSON.stringify(word)).join(" ")}]`,
       );
-    return wish;
+    return requested;
   }
 
   function checkOne(option: AnyOption): void {
     const value = values[option.name];
-    const complain = (message: string): void => {
+    const report = (message: string): void => {
       failed.add(option.name);
       errors.push(`${where(option.name)}: ${message}`);
     };
     const wrong = option.check?.(value);
-    if (wrong) return complain(wrong);
+    if (wrong) return report(wrong);
     if (!isSet(option.name)) return;
     const text = option.type.format(value);
     const changed =
       text !== option.type.format(option.default) &&
       (option.legacyDefault === undefined || text !== option.type.format(option.legacyDefault));
     if (changed && option.gate && !gates.enabled(option.gate))
-      return complain(`needs the feature gate ${set.dialect.spelling.word(option.gate)}`);
-    const hold = starting
-      ? complain
+      return report(`needs the feature gate ${set.dialect.spelling.word(option.gate)}`);
+    const reportMissing = starting
+      ? report
       : (message: string): void => void warnings.push(`${where(option.name)}: ${message}`);
     const notYet = changed ? (option.notYet ?? option.notYetFor?.(value)) : undefined;
     // The value itself is valid, so its other errors are reported, too.
@@ -202,7 +202,9 @@ export function settle<O extends AnyOption>(
     if (option.readable) {
       for (const path of [value].flat() as string[]) {
         if (path !== "" && !readable(path))
-          hold(`open ${path}: ${existsSync(path) ? "permission denied" : "no such file or directory"}`);
+          reportMissing(
+            `open ${path}: ${existsSync(path) ? "permission denied" : "no such file or directory"}`,
+          );
       }
     }
   }
@@ -263,18 +265,18 @@ function isReadable(path: string): boolean {
 }
 
 /** Returns gates set to a value other than their default that have no effect. */
-function idleGates(set: OptionSet, given: GivenGates): string[] {
+function ineffectiveGates(set: OptionSet, given: GivenGates): string[] {
   const changed = set.gates!.filter(
     (gate) => given[gate.name] !== undefined && given[gate.name] !== gate.default,
   );
   // Determining the gates with an effect takes a tenth of the startup time of some programs.
   if (changed.length === 0) return [];
-  const acting = new Set([
-    ...(set.actingGates?.() ?? []),
+  const effective = new Set([
+    ...(set.effectiveGates?.() ?? []),
     ...stageGates.map(({ name }) => name),
     ...set.sections.flatMap(({ options }) => options.map(({ gate }) => gate)),
   ]);
-  return changed.map(({ name }) => name).filter((name) => !acting.has(name));
+  return changed.map(({ name }) => name).filter((name) => !effective.has(name));
 }
 
 /** Returns every spelling of every flag. */

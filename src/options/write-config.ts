@@ -42,15 +42,15 @@ export async function migratedConfig(
         `${path}: without a file this was the default; a file's own default is ${option.type.format(option.default) || '""'}`,
       );
   }
-  const left = flagsLeft(set, settled);
+  const remaining = flagsLeft(set, settled);
   const head = [
     ...(notes.length > 0
       ? ["# Said here because the defaults differ:", ...notes.map((note) => `#   ${note}`)]
       : []),
-    ...(left.length > 0
+    ...(remaining.length > 0
       ? [
           "# These have no place in the file and stay on the command line:",
-          ...left.map((flag) => `#   ${flag}`),
+          ...remaining.map((flag) => `#   ${flag}`),
         ]
       : []),
   ];
@@ -76,7 +76,7 @@ function put(into: Record<string, unknown>, path: string, value: unknown): void 
   if (value === undefined) return;
   const steps = path.split(".");
   const last = steps.pop()!;
-  let here = into;
-  for (const step of steps) here = (here[step] ??= {}) as Record<string, unknown>;
-  here[last] = value;
+  let target = into;
+  for (const step of steps) target = (target[step] ??= {}) as Record<string, unknown>;
+  target[last] = value;
 }

@@ -2,13 +2,13 @@
 import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from "#api";
 import {
   type FieldError,
-  Spelled,
+  LiteralValue,
   forbiddenField,
   goTime,
   invalidValue,
   isLabelValue,
   isQualifiedName,
-  mostFindings,
+  maxFieldErrors,
   required,
   tooLong,
   unprintableIn,
@@ -88,7 +88,7 @@ export function validateMetaUpdate(meta: ObjectMeta, old: ObjectMeta, path = "me
 /** Formats times as Go prints them. */
 const shownMeta = (key: keyof ObjectMeta, value: unknown): unknown =>
   key.endsWith("Timestamp") && typeof value === "string"
-    ? new Spelled(goTime(new Date(value)))
+    ? new LiteralValue(goTime(new Date(value)))
     : (value ?? null);
 
 /** Appends errors one by one: spreading them as arguments could exceed the argument limit. */
@@ -103,7 +103,7 @@ const nameErrors = (name: string, path: string, shown = name): FieldError[] =>
 export function validateLabels(labels: Record<string, string> | undefined, path: string): FieldError[] {
   const errors: FieldError[] = [];
   for (const key in labels) {
-    if (errors.length > mostFindings) break;
+    if (errors.length > maxFieldErrors) break;
     const value = labels[key]!;
     if (!isQualifiedName(key)) errors.push(...nameErrors(key, path));
     if (!isLabelValue(value))
@@ -121,7 +121,7 @@ export function validateAnnotations(
   for (const key in annotations) {
     const value = annotations[key]!;
     const name = key.toLowerCase();
-    if (errors.length < mostFindings && !isQualifiedName(name)) errors.push(...nameErrors(name, path, key));
+    if (errors.length < maxFieldErrors && !isQualifiedName(name)) errors.push(...nameErrors(name, path, key));
     size += Buffer.byteLength(key) + Buffer.byteLength(value);
   }
   if (size > maxAnnotationsBytes)
@@ -192,7 +192,7 @@ export const foregroundFinalizer = "foregroundDeletion";
 export function validateFinalizers(finalizers: readonly string[] | undefined, path: string): FieldError[] {
   const errors: FieldError[] = [];
   for (const name of finalizers ?? [])
-    if (errors.length < mostFindings && !isQualifiedName(name)) errors.push(...nameErrors(name, path));
+    if (errors.length < maxFieldErrors && !isQualifiedName(name)) errors.push(...nameErrors(name, path));
   if (finalizers?.includes(orphanFinalizer) && finalizers.includes(foregroundFinalizer)) {
     errors.push(
       invalidValue(

@@ -3,7 +3,7 @@
 import {
   ApiError,
   type FieldError,
-  Spelled,
+  LiteralValue,
   badRequest,
   conflict,
   invalid,
@@ -143,7 +143,7 @@ function ignoreAlreadyExists(error: unknown): undefined {
   if (!(error instanceof ApiError && error.reason === "AlreadyExists")) throw error;
 }
 
-const noVersion = new Spelled("0x0");
+const noVersion = new LiteralValue("0x0");
 
 /**
  * Checks the client's resource version, which mutating webhooks may have changed, against the stored

@@ -97,7 +97,7 @@ test("a binding that fails on the server is retried", () => {
       clientFor: ({ kit }) => {
         const { client, faults } = kit.faultyClient({ name: "system:scheduler", groups: ["system:masters"] });
         faults.plan({ answer: 500 }, { when: ({ path }) => path.endsWith("/binding"), times: 2 });
-        met = () => faults.met.length;
+        met = () => faults.injected.length;
         return client;
       },
     },

@@ -84,7 +84,7 @@ export function componentStatuses({
 function selectNames(call: ApiCall, names: readonly string[], dialect: Dialect): string[] {
   negotiate(call.call, call.query, dialect, everyForm);
   const gates = { watchList: false, chunking: true, remainingItemCount: false };
-  const { labels, fields } = listParameters(call, dialect, gates).sought;
+  const { labels, fields } = listParameters(call, dialect, gates).requirements;
   for (const { key } of fields) if (!common.has(key)) throw badRequest(unknownCommonField(key));
   const wanted = selector(labels, fields);
   return names.filter((name) => wanted.matches({ labels: {}, fields: {}, name }));

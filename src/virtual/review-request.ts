@@ -23,7 +23,7 @@ import {
   checkRoute,
   contentType,
   decodeObject,
-  judgeStrictness,
+  applyFieldValidation,
   negotiate,
   notServed,
   objectMedia,
@@ -80,7 +80,7 @@ export async function decodeRequest<T>(
     decoded: decodeObject(bytes, media, shape, each, dialect),
     kind: each,
   }));
-  judgeStrictness(call, decoded, options.fieldValidation, kind.kind);
+  applyFieldValidation(call, decoded, options.fieldValidation, kind.kind);
   const object = decoded.value;
   applyDefaults(shape, object as never);
   call.audit?.setObjectMetadata(object.metadata);

@@ -43,12 +43,12 @@ export function apiCall({
     peer: { address, certificates: () => [] },
     receivedAt: 0,
     signal: signal ?? new AbortController().signal,
-    whenOver: (listener) => over?.addEventListener("abort", listener, { once: true }),
+    onFinished: (listener) => over?.addEventListener("abort", listener, { once: true }),
     body: () => Promise.resolve(new Uint8Array()),
     upgradable: false,
     bodyBuffered: () => bodyBuffered,
     goAway: goAway ?? (() => undefined),
-    breakOff: breakOff ?? (() => undefined),
+    abort: breakOff ?? (() => undefined),
     sentBytes: sentBytes ?? (() => 0),
   };
   const made = new ApiCall(call, "id");

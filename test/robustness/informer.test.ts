@@ -43,7 +43,7 @@ test(
       signal: stop.signal,
       pageSize: 7,
       onEvent: ({ type, object }) => ours.push(seenOf(type, object)),
-      onTrouble: (error) => troubles.push(error.message),
+      onError: (error) => troubles.push(error.message),
     });
 
     // The informer of the public client library, used as its documentation says: restarted after every error.

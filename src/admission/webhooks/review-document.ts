@@ -1,6 +1,6 @@
 // Decodes the document that a webhook returns, for any kind of review, as kube-apiserver's client does and
 // with its error texts.
-import { jsonKind, refusalText } from "#base";
+import { jsonKind, responseErrorText } from "#base";
 import { parseJson, parseYaml } from "#schema";
 import type { WebhookReply } from "./transport.ts";
 
@@ -21,7 +21,7 @@ export interface ExpectedReview {
 export function reviewDocument(reply: WebhookReply, expected: ExpectedReview): Record<string, unknown> {
   const { status, body } = reply;
   const type = reply.headers?.get("content-type") ?? "";
-  if (status < 200 || status > 206) throw new Error(refusalText(status, body, type));
+  if (status < 200 || status > 206) throw new Error(responseErrorText(status, body, type));
   if (body === "") throw new Error(`0-length response with status code: ${status} and content type: ${type}`);
   const review = parsed(body, expected) ?? {};
   if (!isObject(review))

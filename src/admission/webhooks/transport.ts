@@ -83,7 +83,7 @@ export type PostReview = (
   span?: Span,
 ) => Promise<WebhookReply>;
 
-const mostReplyBytes = 16 * 1024 * 1024;
+const maxReplyBytes = 16 * 1024 * 1024;
 const maxClients = 256;
 
 interface Target extends Location {
@@ -113,7 +113,7 @@ export function webhookTransport(options: TransportOptions): PostReview {
     const key = keyOf(client, target);
     const known = clients.get(key);
     if (known) return known;
-    const made = new Http1Client({ connect: connectionsTo(target, textOf(client.caBundle)), mostReplyBytes });
+    const made = new Http1Client({ connect: connectionsTo(target, textOf(client.caBundle)), maxReplyBytes });
     clients.set(key, made);
     return made;
   };

@@ -3,7 +3,7 @@ import type { EventLimit, LimitedResource, PodSecurityExemptions, SecurityPolicy
 import type { Toleration } from "#api";
 import {
   type FieldError,
-  Spelled,
+  LiteralValue,
   duplicate,
   durationMillis,
   durationOfMillis,
@@ -58,7 +58,9 @@ export const eventLimits =
       return { type, perSecond, burst, maxKeys: size > 0 ? size : defaultCacheSize };
     });
     if (limits.length === 0)
-      errors.push(invalidValue("limits", new Spelled("[]eventratelimit.Limit(nil)"), "must not be empty"));
+      errors.push(
+        invalidValue("limits", new LiteralValue("[]eventratelimit.Limit(nil)"), "must not be empty"),
+      );
     throwErrors(errors);
     return limits;
   };

@@ -16,7 +16,7 @@ export function settingsFor(dialect: Dialect, { store, flags = [], port }: Serve
     ...(port ? [`--secure-port=${port}`] : []),
     ...flags,
   ]);
-  if (settled.asked) throw new Error(`--${settled.asked} is for the program, not for the library`);
+  if (settled.requested) throw new Error(`--${settled.requested} is for the program, not for the library`);
   if (settled.errors.length > 0)
     throw new Error(`the server cannot start with these flags: ${settled.errors.join("; ")}`);
   return port === 0 ? { ...settled.values, securePort: 0 } : settled.values;

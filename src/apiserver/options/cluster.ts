@@ -14,7 +14,7 @@ import {
   listOf,
   mapOf,
   notNegative,
-  onceListOf,
+  singleListOf,
   oneOf,
   option,
   plainInt,
@@ -38,7 +38,7 @@ export const clusterSection = (dialect: Dialect) =>
   section("Cluster services and behaviour", [
     option({
       flag: "service-cluster-ip-range",
-      type: onceListOf(cidr, "cidr[,cidr]"),
+      type: singleListOf(cidr, "cidr[,cidr]"),
       default: [],
       doc: "Address range of services, or two of different families. Must not overlap the ranges of nodes and pods. 10.0.0.0/24 when not given.",
     }),

@@ -73,7 +73,7 @@ const optionsIn = (dialect: Dialect): OptionSet<ApiserverOption> => ({
     },
   ],
   fieldsFollowFlags: true,
-  actingGates: () => actingGates(dialect),
+  effectiveGates: () => actingGates(dialect),
   retired: {
     "insecure-port": "only the secure port is served",
     "insecure-bind-address": "only the secure port is served",

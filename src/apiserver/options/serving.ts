@@ -11,7 +11,7 @@ import {
   each,
   file,
   int,
-  neededIp,
+  requiredIp,
   listOf,
   oneOf,
   option,
@@ -76,13 +76,13 @@ export const servingSection = (dialect: Dialect) =>
   section("Serving and TLS", [
     option({
       flag: "bind-address",
-      type: neededIp,
+      type: requiredIp,
       default: "0.0.0.0",
       doc: "Address of the secure port. Blank, 0.0.0.0 or :: listens on all interfaces.",
     }),
     option({
       flag: "advertise-address",
-      type: neededIp,
+      type: requiredIp,
       default: "",
       doc: "Address told to the members of the cluster, who must reach it. Blank takes the bind address or, when that is unspecified, the address of the host's default interface.",
     }),

@@ -17,6 +17,6 @@ export async function settleApiserver(
   const set = apiserverOptions(dialect);
   const flags = settle(set, argv, sources);
   const { config } = flags.values;
-  if (flags.asked || config === "") return flags;
+  if (flags.requested || config === "") return flags;
   return settle(set, argv, { ...sources, files: [await readConfigFile(config)] });
 }

@@ -119,7 +119,7 @@ test(
       tls: { ...served.options, requestCert: true, rejectUnauthorized: false },
       handle: async () => ({ status: 200, headers: {} }),
       now: Date.now,
-      onProblem: assert.ifError,
+      onInternalError: assert.ifError,
     });
     t.after(() => listener.close());
     const names = async (serverName: string): Promise<string[]> => {

@@ -14,7 +14,7 @@ import {
 } from "#api";
 import {
   type FieldError,
-  Spelled,
+  LiteralValue,
   duplicate,
   fieldErrorsText,
   fileErrorText,
@@ -126,7 +126,7 @@ function connectionErrors({ proxyProtocol = "", transport }: EgressConnection): 
   const { tcp, uds } = transport;
   if (proxyProtocol === "GRPC" && !uds) return [required(`${path}.uds`, "UDS must be set with GRPC")];
   if (proxyProtocol === "HTTPConnect" && tcp && uds)
-    return [invalidValue(`${path}.tcp`, new Spelled(formatTcp(tcp)), "TCP and UDS cannot both be set")];
+    return [invalidValue(`${path}.tcp`, new LiteralValue(formatTcp(tcp)), "TCP and UDS cannot both be set")];
   if (uds)
     return uds.udsName
       ? []

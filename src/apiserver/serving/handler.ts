@@ -102,7 +102,7 @@ export function serverHandler(parts: HandlerParts): (call: Call) => Promise<Repl
         deleteCollectionWorkers: settings.deleteCollectionWorkers,
         closing: new AbortListeners(parts.signal),
         watchEvents: (kind) => serving.requests.watchEvents(kind),
-        slow: slowTraceLog(log),
+        onSlow: slowTraceLog(log),
       },
       otherPaths(parts),
     ),
@@ -116,7 +116,7 @@ function otherPaths(parts: HandlerParts): PathHandler[] {
   const { issuer, verifying } = parts.identities;
   const external = externalAddress(settings);
   const healthObserver: HealthObserver = {
-    found: (endpoint, name, fine) => serving.healthObserver.found(endpoint, name, fine),
+    checked: (endpoint, name, fine) => serving.healthObserver.checked(endpoint, name, fine),
     failed: (endpoint, names, report) =>
       parts.log.verbose(2, `${names.join(",")} check failed: ${endpoint}\n${report}`),
   };

@@ -96,7 +96,7 @@ export async function openSecurePort({
     reusePort: settings.permitPortSharing,
     onHandshakeError: () => handshakeErrors.add(),
     onRefused: ({ reason, ...fields }) => log.error(`connections were refused: ${reason}`, { ...fields }),
-    onProblem: (error) =>
+    onInternalError: (error) =>
       log.error("a connection was lost because of an internal error", {
         error: error.stack ?? error.message,
       }),

@@ -2,7 +2,7 @@
 import type { EncryptionProviderConfig, EncryptionRule, KmsConfig } from "#api";
 import {
   type FieldError,
-  Spelled,
+  LiteralValue,
   durationMillis,
   invalidValue,
   required,
@@ -122,7 +122,7 @@ function providerErrors(
       : [
           invalidValue(
             path,
-            new Spelled(formatProvider(provider)),
+            new LiteralValue(formatProvider(provider)),
             given.length === 0
               ? "provider does not contain any of the expected providers: KMS, AESGCM, AESCBC, Secretbox, Identity"
               : "more than one provider specified in a single element, should split into different list elements",
@@ -193,7 +193,7 @@ function kmsErrors(
   if (milliseconds <= 0)
     wrong(
       "timeout",
-      new Spelled(`v1.Duration{Duration:${Math.round(milliseconds * 1_000_000)}}`),
+      new LiteralValue(`v1.Duration{Duration:${Math.round(milliseconds * 1_000_000)}}`),
       "timeout should be a positive value",
     );
   const problem = urlProblem(endpoint);

@@ -8,7 +8,7 @@ import {
   type LogSettings,
   type OptionSet,
   type SettingsOf,
-  answerOperator,
+  handleStartupOutput,
   logFrom,
   settle,
   terminalWidth,
@@ -49,7 +49,7 @@ export async function clientProgram<O extends AnyOption>(
   const { dialect } = choice;
   const options = optionsFor(dialect);
   const settled = settle(options, argv);
-  const exitCode = answerOperator(options, settled, {
+  const exitCode = handleStartupOutput(options, settled, {
     version: versionText,
     width: terminalWidth(process.env, process.stdout.columns),
     out: (text) => void process.stdout.write(text),

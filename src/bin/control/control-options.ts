@@ -312,7 +312,7 @@ export const managerOptions = (dialect: Dialect): OptionSet<ManagerOption> => ({
   sections: managerSections(dialect),
   checks: [],
   gates: knownGates,
-  actingGates: () => [...controllerGates, ...servingGates],
+  effectiveGates: () => [...controllerGates, ...servingGates],
 });
 
 export const schedulerOptions = (dialect: Dialect): OptionSet<SchedulerOption> => ({
@@ -321,7 +321,7 @@ export const schedulerOptions = (dialect: Dialect): OptionSet<SchedulerOption> =
   dialect,
   sections: schedulerSections(dialect),
   gates: knownGates,
-  actingGates: () => [...schedulerGates, ...servingGates],
+  effectiveGates: () => [...schedulerGates, ...servingGates],
   checks: [
     {
       name: "a configuration file contains its own profiles",

@@ -218,7 +218,7 @@ export const proxyOptions = (dialect: Dialect): OptionSet<ProxyOption> => ({
   dialect,
   sections: programSections([...proxySections, features(dialect), proxyOriginalFlags], dialect),
   gates: knownGates,
-  actingGates: () => [...proxyGates, ...servingGates],
+  effectiveGates: () => [...proxyGates, ...servingGates],
   checks: [],
 });
 
@@ -239,6 +239,6 @@ export const networkOptions = (dialect: Dialect): OptionSet<ProxyOption | DnsOpt
     dialect,
   ),
   gates: knownGates,
-  actingGates: () => [...proxyGates, ...servingGates],
+  effectiveGates: () => [...proxyGates, ...servingGates],
   checks: [],
 });

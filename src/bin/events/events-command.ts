@@ -94,7 +94,7 @@ const eventsOptions = (dialect: Dialect): OptionSet<EventsOption> => ({
   dialect,
   sections: sections(dialect),
   checks: [],
-  takesWords: true,
+  takesArguments: true,
 });
 
 export const eventsCommand = (argv: readonly string[], output: Output): Promise<number> =>

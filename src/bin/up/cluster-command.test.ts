@@ -18,7 +18,7 @@ const paintOptions = (dialect: Dialect): OptionSet<OptionsOf<ReturnType<typeof s
   dialect,
   sections: sections(dialect),
   checks: [],
-  takesWords: true,
+  takesArguments: true,
 });
 
 const cases: [name: string, argv: string[], code: number, out: RegExp, err: RegExp][] = [

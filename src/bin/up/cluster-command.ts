@@ -6,7 +6,7 @@ import {
   type AnyOption,
   type OptionSet,
   type SettingsOf,
-  answerOperator,
+  handleStartupOutput,
   settle,
   terminalWidth,
 } from "#options";
@@ -36,7 +36,7 @@ export async function clusterCommand<O extends AnyOption>(
   const set = options(dialect);
   const settled = settle(set, argv);
   const width = terminalWidth(process.env, process.stdout.columns);
-  const exitCode = answerOperator(set, settled, { version: versionText, width, ...output });
+  const exitCode = handleStartupOutput(set, settled, { version: versionText, width, ...output });
   if (exitCode !== undefined) return exitCode;
   try {
     return await run({ dialect, settings: settled.values, words: settled.words });

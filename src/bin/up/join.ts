@@ -88,7 +88,7 @@ const joinOptions = (dialect: Dialect): OptionSet<JoinOption> => ({
   dialect,
   sections: sections(dialect),
   checks: [],
-  takesWords: true,
+  takesArguments: true,
 });
 
 interface JoinRequest {

@@ -26,7 +26,7 @@ const storeOptions = (dialect: Dialect): OptionSet<OptionsOf<ReturnType<typeof s
   dialect,
   sections: sections(dialect),
   checks: [],
-  takesWords: true,
+  takesArguments: true,
 });
 
 export async function storeCommand(argv: readonly string[], output: Output): Promise<number> {

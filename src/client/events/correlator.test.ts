@@ -4,10 +4,10 @@ import { correlator } from "./correlator.ts";
 
 test("a recorder without events takes no room for what it would remember", () => {
   const before = process.memoryUsage().arrayBuffers;
-  const all = Array.from({ length: 100 }, () => correlator({ combines: true }));
+  const all = Array.from({ length: 100 }, () => correlator({ aggregates: true }));
   assert.ok(process.memoryUsage().arrayBuffers - before < 1_000_000);
-  const happening = { regarding: { name: "a" }, type: "Normal", reason: "R", message: "m", at: 1 } as const;
-  assert.equal(all[0]!(happening).do, "send");
-  const again = all[0]!(happening);
+  const occurrence = { regarding: { name: "a" }, type: "Normal", reason: "R", message: "m", at: 1 } as const;
+  assert.equal(all[0]!(occurrence).do, "send");
+  const again = all[0]!(occurrence);
   assert.ok(again.do === "send" && again.event.count === 2);
 });

@@ -3,7 +3,7 @@
 import { LRUCache } from "lru-cache";
 import type { ObjectReference } from "#api";
 
-export interface Happening {
+export interface EventOccurrence {
   readonly regarding: ObjectReference;
   readonly type: "Normal" | "Warning";
   readonly reason: string;
@@ -19,14 +19,14 @@ export interface Happening {
 export interface KnownEvent {
   readonly name: string;
   readonly namespace: string;
-  readonly first: Happening;
+  readonly first: EventOccurrence;
   count: number;
   /** The count last sent to the API server. */
-  told: number;
+  sentCount: number;
   lastAt: number;
   message: string;
   /** The event aggregates others that differ only in their message. */
-  readonly combined: boolean;
+  readonly aggregated: boolean;
 }
 
 export type EventDecision =
@@ -35,10 +35,10 @@ export type EventDecision =
   | { readonly do: "hold" }
   | { readonly do: "drop" };
 
-const keptEntries = 4096;
+const maxEntries = 4096;
 /** When this number of events within the window differ only in their message, they are aggregated. */
-const mostAlike = 10;
-const alikeWindowMilliseconds = 600_000;
+const aggregationThreshold = 10;
+const aggregationWindowMilliseconds = 600_000;
 /** Burst limit of events per object; one more is allowed every five minutes. */
 const burstPerObject = 25;
 const refillMilliseconds = 300_000;
@@ -48,29 +48,31 @@ const keyOf = (
   ...more: readonly string[]
 ): string => JSON.stringify([kind, namespace, name, uid, apiVersion, ...more]);
 
-interface Remembered {
+interface CorrelatorCaches {
   readonly known: LRUCache<string, KnownEvent>;
-  readonly alike: LRUCache<string, { messages: Set<string>; at: number }>;
+  readonly similar: LRUCache<string, { messages: Set<string>; at: number }>;
   readonly tokens: LRUCache<string, { left: number; at: number }>;
 }
 
-const nothingYet = (): Remembered => ({
-  known: new LRUCache({ max: keptEntries }),
-  alike: new LRUCache({ max: keptEntries }),
-  tokens: new LRUCache({ max: keptEntries }),
+const newCaches = (): CorrelatorCaches => ({
+  known: new LRUCache({ max: maxEntries }),
+  similar: new LRUCache({ max: maxEntries }),
+  tokens: new LRUCache({ max: maxEntries }),
 });
 
 export interface CorrelatorOptions {
   /** Aggregates events that differ only in their message. */
-  readonly combines: boolean;
+  readonly aggregates: boolean;
 }
 
 /**
  * Returns a function that decides what to do with each event. State is bounded: entries not used for long are
  * evicted.
  */
-export function correlator({ combines }: CorrelatorOptions): (happening: Happening) => EventDecision {
-  let remembered: Remembered | undefined;
+export function correlator({
+  aggregates,
+}: CorrelatorOptions): (occurrence: EventOccurrence) => EventDecision {
+  let caches: CorrelatorCaches | undefined;
   let lastStamp = 0n;
   // Other recorders may report on the same object in the same millisecond, so the digits below it are random
   // per recorder.
@@ -85,7 +87,7 @@ export function correlator({ combines }: CorrelatorOptions): (happening: Happeni
     lastStamp = stamp > lastStamp ? stamp : lastStamp + 1n;
     return `${object}.${lastStamp.toString(16)}`;
   };
-  const isFlooding = ({ regarding, at }: Happening, tokens: Remembered["tokens"]): boolean => {
+  const isFlooding = ({ regarding, at }: EventOccurrence, tokens: CorrelatorCaches["tokens"]): boolean => {
     const key = keyOf(regarding);
     const bucket = tokens.get(key) ?? { left: burstPerObject, at };
     bucket.left = Math.min(burstPerObject, bucket.left + (at - bucket.at) / refillMilliseconds);
@@ -95,29 +97,29 @@ export function correlator({ combines }: CorrelatorOptions): (happening: Happeni
     bucket.left--;
     return false;
   };
-  const hasManyAlike = (happening: Happening, alike: Remembered["alike"]): boolean => {
-    const { regarding, type, reason, message, at } = happening;
+  const shouldAggregate = (occurrence: EventOccurrence, similar: CorrelatorCaches["similar"]): boolean => {
+    const { regarding, type, reason, message, at } = occurrence;
     const key = keyOf(regarding, type, reason);
-    const last = alike.get(key);
+    const last = similar.get(key);
     const group =
-      last && at - last.at <= alikeWindowMilliseconds ? last : { messages: new Set<string>(), at };
+      last && at - last.at <= aggregationWindowMilliseconds ? last : { messages: new Set<string>(), at };
     group.at = at;
     group.messages.add(message);
-    alike.set(key, group);
-    if (group.messages.size < mostAlike) return false;
+    similar.set(key, group);
+    if (group.messages.size < aggregationThreshold) return false;
     // Remove a message, so that the set stays small while the aggregation continues.
     group.messages.delete(group.messages.values().next().value!);
     return true;
   };
-  return (happening) => {
-    const { regarding, type, reason, message, at } = happening;
+  return (occurrence) => {
+    const { regarding, type, reason, message, at } = occurrence;
     // The caches are allocated on first use: they take a quarter of a megabyte, and many recorders never
     // record an event.
-    const { known, alike, tokens } = (remembered ??= nothingYet());
-    const together = combines && hasManyAlike(happening, alike);
-    const key = keyOf(regarding, regarding.fieldPath ?? "", type, reason, together ? "" : message);
-    const shown = together ? `(combined from similar events): ${message}` : message;
-    const flooding = isFlooding(happening, tokens);
+    const { known, similar, tokens } = (caches ??= newCaches());
+    const aggregated = aggregates && shouldAggregate(occurrence, similar);
+    const key = keyOf(regarding, regarding.fieldPath ?? "", type, reason, aggregated ? "" : message);
+    const shown = aggregated ? `(combined from similar events): ${message}` : message;
+    const flooding = isFlooding(occurrence, tokens);
     const old = known.get(key);
     if (old) {
       old.count++;
@@ -129,12 +131,12 @@ export function correlator({ combines }: CorrelatorOptions): (happening: Happeni
     const event: KnownEvent = {
       name: eventName(regarding.name ?? "", at),
       namespace: regarding.namespace || "default",
-      first: happening,
+      first: occurrence,
       count: 1,
-      told: 0,
+      sentCount: 0,
       lastAt: at,
       message: shown,
-      combined: together,
+      aggregated,
     };
     known.set(key, event);
     return { do: "send", event };

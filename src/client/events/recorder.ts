@@ -5,7 +5,7 @@ import { CoreEvent, Event, type ObjectReference } from "#api";
 import { ApiError, type Clock, type Log, microTimeOfMillis, timeOfMillis } from "#base";
 import type { AnyObject, ApiClient, ResourceKind } from "../client.ts";
 import { rateLimiter } from "../rate-limiter.ts";
-import { type Happening, type KnownEvent, correlator } from "./correlator.ts";
+import { type EventOccurrence, type KnownEvent, correlator } from "./correlator.ts";
 
 export type EventType = "Normal" | "Warning";
 
@@ -49,7 +49,7 @@ export interface EventRecorderOptions {
   readonly burst?: number;
   readonly queueSize?: number;
   /** The object of the event that reports lost events. */
-  readonly lossesConcern?: ObjectReference;
+  readonly lossesRegarding?: ObjectReference;
   readonly observer?: EventObserver;
 }
 
@@ -61,15 +61,15 @@ export interface EventObserver {
 const coreEvents: ResourceKind<typeof CoreEvent> = { schema: CoreEvent, plural: "events", namespaced: true };
 const newerEvents: ResourceKind<typeof Event> = { schema: Event, plural: "events", namespaced: true };
 const retryMilliseconds = 10_000;
-const mostTries = 60;
+const maxAttempts = 60;
 const summaryMilliseconds = 60_000;
 /** Maximum length of the note in the newer group. */
-const longestNote = 1024;
+const maxNoteLength = 1024;
 
 export function eventRecorder(options: EventRecorderOptions): RunningEventRecorder {
-  const { client, clock, log, component, host, form = "core", lossesConcern, observer } = options;
+  const { client, clock, log, component, host, form = "core", lossesRegarding, observer } = options;
   const queueSize = options.queueSize ?? 1000;
-  const decide = correlator({ combines: form === "core" });
+  const decide = correlator({ aggregates: form === "core" });
   const waiting = new Set<KnownEvent>();
   const stopping = new AbortController();
   const take = rateLimiter(clock, options.queriesPerSecond ?? 0, options.burst ?? 0);
@@ -103,8 +103,8 @@ export function eventRecorder(options: EventRecorderOptions): RunningEventRecord
     },
   };
 
-  function record(happening: Happening): void {
-    const { regarding, type, reason, message } = happening;
+  function record(occurrence: EventOccurrence): void {
+    const { regarding, type, reason, message } = occurrence;
     log.verbose(3, "event", {
       object: `${regarding.namespace ?? ""}/${regarding.name}`,
       kind: regarding.kind ?? "",
@@ -113,14 +113,14 @@ export function eventRecorder(options: EventRecorderOptions): RunningEventRecord
       message,
     });
     if (stopping.signal.aborted) return;
-    const verdict = decide(happening);
-    if (verdict.do === "drop") lose("object limit");
-    if (verdict.do !== "send" || waiting.has(verdict.event)) return;
+    const decision = decide(occurrence);
+    if (decision.do === "drop") dropEvent("object limit");
+    if (decision.do !== "send" || waiting.has(decision.event)) return;
     if (waiting.size >= queueSize) {
-      lose("queue full");
+      dropEvent("queue full");
       return;
     }
-    waiting.add(verdict.event);
+    waiting.add(decision.event);
     run();
   }
 
@@ -132,20 +132,20 @@ export function eventRecorder(options: EventRecorderOptions): RunningEventRecord
   }
 
   /** Counts an event that is not recorded, and reports the losses at most once a minute. */
-  function lose(why: "object limit" | "queue full" | "server unreachable"): void {
+  function dropEvent(why: "object limit" | "queue full" | "server unreachable"): void {
     observer?.dropped(why);
     lost++;
     summaryDue ??= clock.after(summaryMilliseconds, () => {
       summaryDue = undefined;
-      const many = lost;
+      const count = lost;
       lost = 0;
-      log.warn("events were not recorded", { component, count: many });
-      if (!lossesConcern) return;
+      log.warn("events were not recorded", { component, count: count });
+      if (!lossesRegarding) return;
       record({
-        regarding: lossesConcern,
+        regarding: lossesRegarding,
         type: "Warning",
         reason: "EventsDropped",
-        message: `${many} events of this node were not recorded: too many at once`,
+        message: `${count} events of this node were not recorded: too many at once`,
         at: clock.now(),
       });
     });
@@ -163,15 +163,15 @@ export function eventRecorder(options: EventRecorderOptions): RunningEventRecord
   async function deliver(event: KnownEvent): Promise<void> {
     for (let tries = 1; !stopping.signal.aborted; tries++) {
       try {
-        await tell(event);
+        await send(event);
         return;
       } catch (error) {
-        if (isFinal(error)) {
+        if (isPermanent(error)) {
           refused(event, error as ApiError);
           return;
         }
-        if (tries >= mostTries) {
-          lose("server unreachable");
+        if (tries >= maxAttempts) {
+          dropEvent("server unreachable");
           return;
         }
         // Spread the first retry, so that agents do not all reconnect to a restarted server at once.
@@ -191,17 +191,24 @@ export function eventRecorder(options: EventRecorderOptions): RunningEventRecord
     else log.error("event rejected by the API server", about);
   }
 
-  async function tell(event: KnownEvent): Promise<void> {
+  async function send(event: KnownEvent): Promise<void> {
     const { count } = event;
-    const verb = (await repeated(event)) ? "patch" : "create";
-    if (verb === "create") await created(event);
-    event.told = count;
+    const verb = (await patchExisting(event)) ? "patch" : "create";
+    if (verb === "create") await createEvent(event);
+    event.sentCount = count;
     observer?.sent(verb);
   }
 
   /** Updates the count of an existing event. Returns false if it does not exist. */
-  async function repeated({ name, namespace, count, lastAt, message, told }: KnownEvent): Promise<boolean> {
-    if (told === 0) return false;
+  async function patchExisting({
+    name,
+    namespace,
+    count,
+    lastAt,
+    message,
+    sentCount,
+  }: KnownEvent): Promise<boolean> {
+    if (sentCount === 0) return false;
     try {
       if (form === "core") {
         const patch = { count, lastTimestamp: timeOfMillis(lastAt), message };
@@ -217,7 +224,7 @@ export function eventRecorder(options: EventRecorderOptions): RunningEventRecord
     }
   }
 
-  async function created(event: KnownEvent): Promise<void> {
+  async function createEvent(event: KnownEvent): Promise<void> {
     try {
       if (form === "core") await client.of(coreEvents).create(coreForm(event) as never);
       else await client.of(newerEvents).create(newerForm(event) as never);
@@ -227,7 +234,7 @@ export function eventRecorder(options: EventRecorderOptions): RunningEventRecord
     }
   }
 
-  function coreForm({ first, name, namespace, message, lastAt, count, combined }: KnownEvent): object {
+  function coreForm({ first, name, namespace, message, lastAt, count, aggregated }: KnownEvent): object {
     const { regarding, type, reason, action, annotations, at } = first;
     return {
       metadata: { name, namespace, ...(annotations && { annotations }) },
@@ -241,8 +248,8 @@ export function eventRecorder(options: EventRecorderOptions): RunningEventRecord
       type,
       ...(action && { action }),
       // Aggregated events name no reporter, as in client-go.
-      reportingComponent: combined ? "" : component,
-      reportingInstance: combined ? "" : (host ?? ""),
+      reportingComponent: aggregated ? "" : component,
+      reportingInstance: aggregated ? "" : (host ?? ""),
     };
   }
 
@@ -258,7 +265,7 @@ export function eventRecorder(options: EventRecorderOptions): RunningEventRecord
       reason,
       regarding,
       ...(related && { related }),
-      note: message.slice(0, longestNote),
+      note: message.slice(0, maxNoteLength),
       type,
     };
   }
@@ -281,5 +288,5 @@ function referenceTo(regarding: ObjectReference | AnyObject): ObjectReference {
  * Reports whether a retry would fail the same way: the server responded, and neither with 429 nor with a
  * server error.
  */
-const isFinal = (error: unknown): boolean =>
+const isPermanent = (error: unknown): boolean =>
   error instanceof ApiError && error.code !== 429 && error.code < 500;

@@ -33,7 +33,7 @@ export function grpcRuntime(options: GrpcRuntimeOptions): ContainerRuntime {
       endpoints: [endpoint],
       clock,
       maxMessageBytes: options.maxMessageBytes ?? 64 << 20,
-      backOff: { firstMilliseconds: 100, mostMilliseconds: 3000 },
+      backOff: { firstMilliseconds: 100, maxMilliseconds: 3000 },
     });
   const containers = channelTo(options.endpoint);
   const images =

@@ -26,10 +26,11 @@ export function aggregatedGroups(
 function resourcesOf(version: GroupVersion, explicit: boolean): unknown[] {
   const all = apiResources(version);
   // Extension API servers report the kinds of their resources themselves.
-  const told = (custom: boolean | undefined): boolean => !version.remote && (explicit || custom === true);
+  const isExplicit = (custom: boolean | undefined): boolean =>
+    !version.remote && (explicit || custom === true);
   const kindOf = ({ kind, group, version: kindVersion, custom }: ApiResource): unknown => ({
-    group: group ?? (told(custom) ? version.group : ""),
-    version: kindVersion ?? (told(custom) ? version.version : ""),
+    group: group ?? (isExplicit(custom) ? version.group : ""),
+    version: kindVersion ?? (isExplicit(custom) ? version.version : ""),
     kind,
   });
   const parts = Map.groupBy(
@@ -42,9 +43,9 @@ function resourcesOf(version: GroupVersion, explicit: boolean): unknown[] {
       responseKind: part.kind === "" ? noKind : kindOf(part),
       verbs: part.verbs,
     }));
-  const wholes = all.filter(({ name }) => !name.includes("/"));
-  const last = new Map(wholes.map((item) => [item.name, item]));
-  const listed = wholes.map((item) => {
+  const resources = all.filter(({ name }) => !name.includes("/"));
+  const last = new Map(resources.map((item) => [item.name, item]));
+  const listed = resources.map((item) => {
     // Of two resources with the same name, the last one has the subresources.
     const subresources = last.get(item.name) === item ? partsOf(item.name) : undefined;
     return {

@@ -93,13 +93,13 @@ export function discovery(
       const [, root, first, second] = parts;
       if ((root !== "api" && root !== "apis") || parts.length > 4) return undefined;
       if (parts.length === 2) {
-        const aggregated = gates.aggregated && asksForAggregated(call, dialect);
+        const aggregated = gates.aggregated && aggregatedForm(call, dialect);
         if (aggregated) return aggregatedReply(call, aggregated, documentOf(root, aggregated), dialect);
         return root === "api" ? read(call, versions()) : plainReply(call, groupList(), dialect);
       }
       if (root === "api" && parts.length === 3) {
         const version = catalog.find("", first!);
-        return version ? read(call, resources(version)) : nothing();
+        return version ? read(call, resources(version)) : throwNotFound();
       }
       if (root === "api") return undefined;
       if (first === "") return undefined;
@@ -116,7 +116,7 @@ export function discovery(
       // For custom groups, any matching media type is accepted.
       if (version && !catalog.isBuiltIn(first!)) return plainReply(call, resources(version), dialect);
       if (version) return read(call, resources(version));
-      return catalog.isBuiltIn(first!) ? nothing() : undefined;
+      return catalog.isBuiltIn(first!) ? throwNotFound() : undefined;
     },
   };
 }
@@ -126,7 +126,7 @@ function withoutHash(resource: ApiResource): ApiResource {
   return rest;
 }
 
-function nothing(): never {
+function throwNotFound(): never {
   throw new ApiError(404, "NotFound", "the server could not find the requested resource", {});
 }
 
@@ -135,7 +135,7 @@ const coreOnly = (catalog: Catalog): { name: string; versions: readonly GroupVer
 ];
 
 /** Returns the version of aggregated discovery the client accepts, even if it prefers the plain form. */
-function asksForAggregated(call: ApiCall, dialect: Dialect): AggregatedForm | undefined {
+function aggregatedForm(call: ApiCall, dialect: Dialect): AggregatedForm | undefined {
   const own = groupName(dialect, { group: "apidiscovery", branded: true });
   const accept = header(call.call.headers, "accept") ?? "";
   return firstAcceptable(accept, dialect, (media, { as, g: group, v: version, sv }) => {

@@ -8,13 +8,16 @@ export interface Document {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export function documentReply(asked: HeaderValues, { body, headers: said }: Document): Reply {
-  const headers = { ...said, "accept-ranges": "bytes" };
-  const state = precondition(asked, headers);
+export function documentReply(
+  requestHeaders: HeaderValues,
+  { body, headers: documentHeaders }: Document,
+): Reply {
+  const headers = { ...documentHeaders, "accept-ranges": "bytes" };
+  const state = precondition(requestHeaders, headers);
   if (state === "failed") return { status: 412, headers: kept(headers, "etag", "vary") };
   if (state === "known") return { status: 304, headers: kept(headers, "etag", "vary", "accept-ranges") };
-  const ranges = header(asked, "range");
-  if (ranges === undefined || !sameAsBefore(header(asked, "if-range"), headers))
+  const ranges = header(requestHeaders, "range");
+  if (ranges === undefined || !matchesIfRange(header(requestHeaders, "if-range"), headers))
     return { status: 200, headers, body };
   const range = parseRange(ranges, body.length);
   if (range === "all") return { status: 200, headers, body };
@@ -28,23 +31,25 @@ export function documentReply(asked: HeaderValues, { body, headers: said }: Docu
   };
 }
 
-type Said = Readonly<Record<string, string>>;
+type Headers = Readonly<Record<string, string>>;
 
-function kept(headers: Said, ...names: readonly string[]): Record<string, string> {
+function kept(headers: Headers, ...names: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     names.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]])),
   );
 }
 
-function precondition(asked: HeaderValues, headers: Said): "met" | "failed" | "known" {
-  const match = header(asked, "if-match");
+function precondition(requestHeaders: HeaderValues, headers: Headers): "met" | "failed" | "known" {
+  const match = header(requestHeaders, "if-match");
   if (match !== undefined) {
     if (!lists(match, headers["etag"], true)) return "failed";
-  } else if (isLater(headers["last-modified"], header(asked, "if-unmodified-since")) === true)
+  } else if (isLater(headers["last-modified"], header(requestHeaders, "if-unmodified-since")) === true)
     return "failed";
-  const none = header(asked, "if-none-match");
+  const none = header(requestHeaders, "if-none-match");
   if (none !== undefined) return lists(none, headers["etag"], false) ? "known" : "met";
-  return isLater(headers["last-modified"], header(asked, "if-modified-since")) === false ? "known" : "met";
+  return isLater(headers["last-modified"], header(requestHeaders, "if-modified-since")) === false
+    ? "known"
+    : "met";
 }
 
 /**
@@ -62,7 +67,7 @@ function isLater(modified: string | undefined, than: string | undefined): boolea
   return Number.isNaN(changed) || Number.isNaN(since) ? undefined : changed > since;
 }
 
-const sameAsBefore = (condition: string | undefined, headers: Said): boolean =>
+const matchesIfRange = (condition: string | undefined, headers: Headers): boolean =>
   condition === undefined || condition === headers["etag"] || condition === headers["last-modified"];
 
 /**

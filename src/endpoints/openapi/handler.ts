@@ -23,7 +23,7 @@ interface Made {
 }
 
 /** The OpenAPI 2 document also varies by encoding. */
-const varied = "Accept-Encoding, Accept";
+const varyV2 = "Accept-Encoding, Accept";
 const binaryTypes = [
   "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
   "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
@@ -45,7 +45,7 @@ export function openApi(
   };
   const made = new Map<string, Made>();
   /** `of` is the source of the document: if it has changed, the document is rebuilt. */
-  const once = (id: string, of: unknown, make: () => Buffer): Made => {
+  const cachedDocument = (id: string, of: unknown, make: () => Buffer): Made => {
     let known = made.get(id);
     if (!known || known.of !== of) {
       const body = make();
@@ -63,7 +63,7 @@ export function openApi(
   };
   let hasDescribed = false;
   /** Builds the OpenAPI 2 document before it is encoded. */
-  const second = (named: Dialect): ReturnType<typeof mergedV2> => {
+  const documentV2 = (named: Dialect): ReturnType<typeof mergedV2> => {
     const began = performance.now();
     const document = mergedV2(openApiV2(catalog(), named, { hasLogs, enums }), remoteParts());
     if (!hasDescribed) described((performance.now() - began) / 1000);
@@ -75,20 +75,20 @@ export function openApi(
     const { path } = call.target;
     if (path === "/openapi/v2") {
       const type = chosen(call, ["application/json", ...binaryTypes]);
-      if (!type) return { ...notAcceptable, headers: { vary: varied } };
+      if (!type) return { ...notAcceptable, headers: { vary: varyV2 } };
       if (type !== "application/json") {
         return cached(
           call,
-          once("v2 binary", catalog().generation, () => binaryDocument(second(forClients))),
+          cachedDocument("v2 binary", catalog().generation, () => binaryDocument(documentV2(forClients))),
           binaryTypes[1]!,
-          varied,
+          varyV2,
         );
       }
       return cached(
         call,
-        once("v2", catalog().generation, () => json(second(dialect))),
+        cachedDocument("v2", catalog().generation, () => json(documentV2(dialect))),
         "application/json",
-        varied,
+        varyV2,
       );
     }
     if (path === "/openapi/v3" || path === "/openapi/v3/") return index(call);
@@ -99,11 +99,11 @@ export function openApi(
       return { status: 404, headers: {} };
     if (!chosen(call, ["application/json"])) return notAcceptable;
     const found = foreign ? convertedDocument(foreign) : document(name);
-    const asked = call.query.get("hash");
-    if (asked !== undefined && asked !== found.hash)
+    const requestedHash = call.query.get("hash");
+    if (requestedHash !== undefined && requestedHash !== found.hash)
       return { status: 301, headers: { location: `${path}?hash=${found.hash}` } };
     const reply = cached(call, found, "application/json");
-    if (asked === undefined) return reply;
+    if (requestedHash === undefined) return reply;
     return {
       ...reply,
       headers: {
@@ -133,7 +133,7 @@ export function openApi(
   }
 
   function convertedDocument({ root, document: older }: RemotePart): Made {
-    return once(`v3 ${root.slice(1)}`, older, () => json(convertedToV3(older, root)));
+    return cachedDocument(`v3 ${root.slice(1)}`, older, () => json(convertedToV3(older, root)));
   }
 
   /**
@@ -165,7 +165,9 @@ export function openApi(
     // Removed groups leave documents behind: drop them from time to time.
     const most = documentNames(catalog(), dialect, hasLogs).length + converted().length + 2;
     if (!known && made.size > most) made.clear();
-    return once(`v3 ${name}`, of, () => json(openApiV3(name, catalog(), dialect, { hasLogs, enums })));
+    return cachedDocument(`v3 ${name}`, of, () =>
+      json(openApiV3(name, catalog(), dialect, { hasLogs, enums })),
+    );
   }
 }
 

@@ -48,6 +48,6 @@ const unserved: readonly GroupVersionName[] = [...versionsOf(plain, false), ...v
  */
 export function knownVersions(served: readonly GroupVersionName[], dialect: Dialect): GroupVersionName[] {
   const published = (name: GroupVersionName): string => `${groupName(dialect, name)}/${name.version}`;
-  const said = new Set(served.map(published));
-  return [...served, ...unserved.filter((name) => !said.has(published(name)))];
+  const publishedNames = new Set(served.map(published));
+  return [...served, ...unserved.filter((name) => !publishedNames.has(published(name)))];
 }

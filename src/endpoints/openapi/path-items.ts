@@ -49,7 +49,7 @@ function madeItems(catalog: Catalog, dialect: Dialect, hasLogs: boolean): Map<st
     }
     documents.set(rootOf(version).slice(1), items);
   }
-  const told = (
+  const addDocument = (
     path: string,
     operation: Pick<Operation, "id" | "tag" | "doc" | "answers"> & Partial<Operation>,
   ): void => {
@@ -62,13 +62,13 @@ function madeItems(catalog: Catalog, dialect: Dialect, hasLogs: boolean): Map<st
       },
     ]);
   };
-  told("/api/", {
+  addDocument("/api/", {
     id: "getCoreAPIVersions",
     tag: "core",
     doc: "The versions of the core group.",
     answers: { "200": APIVersions },
   });
-  told("/apis/", {
+  addDocument("/apis/", {
     id: "getAPIVersions",
     tag: "apis",
     doc: "The groups of the API.",
@@ -77,7 +77,7 @@ function madeItems(catalog: Catalog, dialect: Dialect, hasLogs: boolean): Map<st
   for (const { name, versions } of catalog.groups()) {
     if (name === "" || !catalog.isBuiltIn(name)) continue;
     const part = idPart(versions[0]!, dialect).slice(0, -versions[0]!.version.length);
-    told(`/apis/${name}/`, {
+    addDocument(`/apis/${name}/`, {
       id: `get${part}APIGroup`,
       tag: part.charAt(0).toLowerCase() + part.slice(1),
       doc: `The versions of ${name}.`,
@@ -85,7 +85,7 @@ function madeItems(catalog: Catalog, dialect: Dialect, hasLogs: boolean): Map<st
     });
   }
   const json = ["application/json"];
-  told("/version/", {
+  addDocument("/version/", {
     id: "getCodeVersion",
     tag: "version",
     doc: "The version of the server.",

@@ -46,18 +46,18 @@ export const customForms: Offer = { ...everyForm, objectsAsText: true };
 export const everyMedia: readonly Media[] = ["json", "yaml", "protobuf"];
 
 /** Clients use few different Accept headers repeatedly; long ones are not cached. */
-const mostRemembered = 64;
-const longestRemembered = 256;
+const maxCached = 64;
+const maxCachedLength = 256;
 
 /**
  * Cached choices by Accept header; keys of indented output are prefixed with a space, which headers cannot
  * start with. Errors are not cached.
  */
-interface Remembered {
+interface CachedChoices {
   readonly dialect: Dialect;
   readonly choices: Map<string, Choice>;
 }
-const remembered = new WeakMap<Offer, Remembered>();
+const choiceCache = new WeakMap<Offer, CachedChoices>();
 
 /** The requested form does not fit the result: a list form for one object or vice versa. */
 export class UnfitForm extends ApiError {
@@ -72,13 +72,13 @@ export function negotiate(call: Call, query: Query, dialect: Dialect, offer: Off
   const accept = header(call.headers, "accept") ?? "";
   const pretty = wantsPretty(call, query);
   const key = pretty ? ` ${accept}` : accept;
-  let known = remembered.get(offer);
+  let known = choiceCache.get(offer);
   const choice = known?.dialect === dialect ? known.choices.get(key) : undefined;
   if (choice) return choice;
   const made = choose(accept, pretty, dialect, offer);
-  if (key.length > longestRemembered) return made;
-  if (known?.dialect !== dialect) remembered.set(offer, (known = { dialect, choices: new Map() }));
-  if (known.choices.size >= mostRemembered) known.choices.clear();
+  if (key.length > maxCachedLength) return made;
+  if (known?.dialect !== dialect) choiceCache.set(offer, (known = { dialect, choices: new Map() }));
+  if (known.choices.size >= maxCached) known.choices.clear();
   known.choices.set(key, made);
   return made;
 }
@@ -86,9 +86,9 @@ export function negotiate(call: Call, query: Query, dialect: Dialect, offer: Off
 function choose(accept: string, pretty: boolean, dialect: Dialect, offer: Offer): Choice {
   if (accept === "") return { media: "json", form: "object", formVersion: "", pretty };
   const choice = firstAcceptable(accept, dialect, (media, parameters): Choice | undefined => {
-    const { as, g, v, sv, pretty: pretties } = parameters;
+    const { as, g, v, sv, pretty: prettyParameter } = parameters;
     if (sv && (sv !== "v1" || offer.forms.length === 0)) return undefined;
-    const printed = { media, pretty: pretty || pretties === "1" };
+    const printed = { media, pretty: pretty || prettyParameter === "1" };
     if (as === undefined && g === undefined && v === undefined)
       return media === "protobuf" && offer.objectsAsText
         ? undefined
@@ -140,8 +140,8 @@ const onlyAccepted = (types: readonly string[]): ApiError =>
   notAcceptable(`only the following media types are accepted: ${types.join(", ")}`);
 
 function wantsPretty(call: Call, query: Query): boolean {
-  const asked = query.get("pretty");
-  if (asked) return ["1", "t", "T", "TRUE", "true", "True"].includes(asked);
+  const requested = query.get("pretty");
+  if (requested) return ["1", "t", "T", "TRUE", "true", "True"].includes(requested);
   return /^(curl|Wget|Mozilla\/5\.0)/.test(header(call.headers, "user-agent") ?? "");
 }
 
@@ -150,9 +150,10 @@ const wellFormed = /^[^;]*(?:;\s*(?:[^\s;="]+=(?:[^\s;"]+|"(?:[^"\\]|\\.)*")\s*)
 
 /** The media type of a request body; the default is JSON. */
 export function bodyMedia(call: Call, dialect: Dialect): Media {
-  const said = header(call.headers, "content-type");
-  if (said === undefined || said === "" || said === "application/json") return "json";
-  const parsed = wellFormed.test(said) ? parseMediaType(said) : undefined;
+  const contentTypeHeader = header(call.headers, "content-type");
+  if (contentTypeHeader === undefined || contentTypeHeader === "" || contentTypeHeader === "application/json")
+    return "json";
+  const parsed = wellFormed.test(contentTypeHeader) ? parseMediaType(contentTypeHeader) : undefined;
   const essence = parsed && `${parsed.type}/${parsed.subtype}`;
   // Clients that use their own name for the binary encoding send the same bytes, and accept JSON responses.
   if (essence === dialect.wire.clientProtobufMediaType) return "protobuf";

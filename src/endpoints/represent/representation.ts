@@ -65,8 +65,8 @@ export function representation(
   if (choice.media === "json" && choice.form === "object" && endpoint.isHub && !choice.pretty)
     return spliced(endpoint);
   if (choice.form === "Table") {
-    const titled = shaped(table(endpoint, choice, include, now, true), choice, dialect);
-    return { ...titled, afterFirst: shaped(table(endpoint, choice, include, now, false), choice, dialect) };
+    const first = shaped(table(endpoint, choice, include, now, true), choice, dialect);
+    return { ...first, afterFirst: shaped(table(endpoint, choice, include, now, false), choice, dialect) };
   }
   return shaped(choice.form === "object" ? whole(endpoint) : metadataOnly(endpoint, choice), choice, dialect);
 }
@@ -80,8 +80,8 @@ function shaped(shape: ShapeOf, choice: Choice, dialect: Dialect): Representatio
       const items = shape.sorted?.(given) ?? given;
       if (items.length <= shortList) {
         const whole =
-          items.length === 0 && shape.none
-            ? shape.none(metadata)
+          items.length === 0 && shape.emptyList
+            ? shape.emptyList(metadata)
             : shape.list(items.map(shape.item), metadata);
         return { parts: [write.whole(whole, shape.listSchema)], unshared: true };
       }
@@ -99,7 +99,8 @@ function shaped(shape: ShapeOf, choice: Choice, dialect: Dialect): Representatio
       ).then((parts) => ({ parts, unshared: true }));
     },
     encode: (type, item) => write.frame(type, shape.one(item), shape.schema),
-    bookmark: (revision, complete) => write.frame("BOOKMARK", shape.mark(revision, complete), shape.schema),
+    bookmark: (revision, complete) =>
+      write.frame("BOOKMARK", shape.bookmark(revision, complete), shape.schema),
     error: (status) => write.frame("ERROR", status, Status),
   };
 }
@@ -139,9 +140,9 @@ function spliced(endpoint: Endpoint): Representation {
   };
 }
 
-const largestKept = 16 * 1024 * 1024;
+const maxCachedBytes = 16 * 1024 * 1024;
 /** Joined items by list, or a marker for lists that were requested once. */
-const kept = new WeakMap<readonly CachedObject[], readonly Uint8Array[] | "asked once">();
+const joinedCache = new WeakMap<readonly CachedObject[], readonly Uint8Array[] | "asked once">();
 const longSplice = 4096;
 
 /**
@@ -150,13 +151,13 @@ const longSplice = 4096;
  * for the pods of its node.
  */
 function joined(items: readonly CachedObject[]): ListBody | Promise<ListBody> {
-  const known = kept.get(items);
+  const known = joinedCache.get(items);
   if (known !== undefined && known !== "asked once") return { parts: known, unshared: false };
   // Entries of a WeakMap are only released in a full garbage collection.
-  if (known === undefined && !isForOneAnswer(items[0])) kept.set(items, "asked once");
+  if (known === undefined && !isForOneAnswer(items[0])) joinedCache.set(items, "asked once");
   const keep = (parts: readonly Uint8Array[]): ListBody => {
-    const again = known === "asked once" && lengthOf(parts) <= largestKept;
-    if (again) kept.set(items, parts);
+    const again = known === "asked once" && lengthOf(parts) <= maxCachedBytes;
+    if (again) joinedCache.set(items, parts);
     return { parts, unshared: !again };
   };
   return items.length > longSplice ? splicedLongList(items, splice).then(keep) : keep([splice(items)]);
@@ -195,8 +196,8 @@ interface ShapeOf {
   /** Sorts the items of a list, if their order differs from that of the keys. */
   sorted?(items: readonly CachedObject[]): readonly CachedObject[];
   /** An empty list, if it is encoded differently. */
-  none?(metadata: ListMetadata): unknown;
-  mark(revision: number, complete?: boolean): unknown;
+  emptyList?(metadata: ListMetadata): unknown;
+  bookmark(revision: number, complete?: boolean): unknown;
 }
 
 /** An object of the kind in which only the revision is set. */
@@ -231,7 +232,7 @@ function whole(endpoint: Endpoint): ShapeOf {
       metadata: listMetadata(endpoint, metadata),
       items,
     }),
-    mark: (revision, complete) =>
+    bookmark: (revision, complete) =>
       JSON.parse(encodeJson(endpoint.schema, marker(endpoint, revision, complete) as never)) as unknown,
   };
 }
@@ -241,17 +242,17 @@ function metadataOnly(endpoint: Endpoint, choice: Choice): ShapeOf {
   const apiVersion = choice.formVersion;
   // Uses the stored version: annotations that a version conversion adds are not part of the object's
   // metadata.
-  const spoken = resource.strategy.custom ? endpoint.fromHub : (hub: ApiObject) => hub;
+  const toServed = resource.strategy.custom ? endpoint.fromHub : (hub: ApiObject) => hub;
   const one = (cached: CachedObject): unknown =>
-    withoutOwn(partialMetadata(spoken(resource.objectOf(cached)), apiVersion), resource.strategy);
+    withoutOwn(partialMetadata(toServed(resource.objectOf(cached)), apiVersion), resource.strategy);
   return {
     schema: PartialObjectMetadata,
     listSchema: listOf(PartialObjectMetadata),
     one,
     item: one,
     list: (items, metadata) => ({ kind: "PartialObjectMetadataList", apiVersion, metadata, items }),
-    none: (metadata) => ({ kind: "PartialObjectMetadataList", apiVersion, metadata, items: null }),
-    mark: (revision, complete) => partialMetadata(marker(endpoint, revision, complete), apiVersion),
+    emptyList: (metadata) => ({ kind: "PartialObjectMetadataList", apiVersion, metadata, items: null }),
+    bookmark: (revision, complete) => partialMetadata(marker(endpoint, revision, complete), apiVersion),
   };
 }
 
@@ -295,8 +296,8 @@ function table(
     ...(rowOrder && { sorted }),
     list: many,
     // For kinds without columns of their own, the rows of an empty list are null.
-    ...(!strategy.columns && { none: (metadata) => many(null, metadata) }),
-    mark: (revision, complete) => {
+    ...(!strategy.columns && { emptyList: (metadata) => many(null, metadata) }),
+    bookmark: (revision, complete) => {
       const served = canonical(
         endpoint.schema,
         marker(endpoint, revision, complete) as never,

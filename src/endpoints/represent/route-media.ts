@@ -26,7 +26,7 @@ export function checkRoute(call: Call, { produces, consumes }: RouteMedia): void
   const { method, headers } = call;
   const readable =
     consumes === undefined || isReadable(header(headers, "content-type") ?? "", method, consumes);
-  if (readable && isTaken(header(headers, "accept") || "*/*", produces)) return;
+  if (readable && isAccepted(header(headers, "accept") || "*/*", produces)) return;
   // A path that cannot read the body offers no response types, either.
   throw refusal(call, readable ? produces : undefined);
 }
@@ -46,11 +46,11 @@ const bodiless = new Set(["GET", "HEAD", "OPTIONS", "DELETE", "TRACE"]);
 
 function isReadable(type: string, method: string, consumes: readonly string[]): boolean {
   if (type === "" && bodiless.has(method)) return true;
-  const said = typesIn(type || "application/octet-stream");
-  return said.some((item) => consumes.includes(item));
+  const types = typesIn(type || "application/octet-stream");
+  return types.some((item) => consumes.includes(item));
 }
 
-const isTaken = (accept: string, types: readonly string[]): boolean =>
+const isAccepted = (accept: string, types: readonly string[]): boolean =>
   accept === "*/*" ||
   types.includes(accept) ||
   typesIn(accept).some((item) => item === "*/*" || types.includes(item));

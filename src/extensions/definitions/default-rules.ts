@@ -1,5 +1,5 @@
 // Validates the defaults in a definition: they must match their own schema and contain no unknown fields.
-import { type FieldError, type Steps, invalidValue, undeclared } from "#base";
+import { type FieldError, type Steps, invalidValue, untypedValue } from "#base";
 import { DecodeError, type OpenWalk } from "#schema";
 import { embeddedErrors } from "../structural/embedded.ts";
 import { EmbeddedError, pruneValue } from "../structural/prune.ts";
@@ -68,12 +68,12 @@ function* ownErrors(
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     return [
-      error instanceof EmbeddedError ? error.found : invalidValue(path, undeclared(value), error.message),
+      error instanceof EmbeddedError ? error.found : invalidValue(path, untypedValue(value), error.message),
     ];
   }
   // Unknown fields in embedded metadata are dropped when the default is applied.
   if (unknownPaths.length > 0)
-    errors.push(invalidValue(path, undeclared(value), "must not have unknown fields"));
+    errors.push(invalidValue(path, untypedValue(value), "must not have unknown fields"));
   const embedded = embeddedErrors(value, schema, path, root);
   if (embedded.length > 0) return [...errors, ...embedded];
   const valueErrorList = found();

@@ -1,6 +1,6 @@
 // Validates the CEL rules in a definition: they must compile, and their individual and total estimated costs
 // are limited.
-import { type FieldError, Spelled, type Steps, forbiddenField, goSyntax, invalidValue } from "#base";
+import { type FieldError, LiteralValue, type Steps, forbiddenField, goSyntax, invalidValue } from "#base";
 import { type SchemaType, unbounded } from "#cel";
 import {
   type CompiledRule,
@@ -191,8 +191,8 @@ function ruleErrors(compiled: CompiledRule, at: string, location: Location, walk
 }
 
 /** Formats a rejected rule as kube-apiserver does. */
-const ruleText = ({ rule, message, messageExpression }: ValidationRule): Spelled =>
-  new Spelled(
+const ruleText = ({ rule, message, messageExpression }: ValidationRule): LiteralValue =>
+  new LiteralValue(
     `apiextensions.ValidationRule{Rule:${goSyntax(rule)}, Message:${goSyntax(message)}, MessageExpression:${goSyntax(messageExpression)}}`,
   );
 

@@ -1,6 +1,6 @@
 // Validates embedded objects: they must state their type and have valid metadata.
 import type { ObjectMeta } from "#api";
-import { type FieldError, invalidValue, required, undeclared } from "#base";
+import { type FieldError, invalidValue, required, untypedValue } from "#base";
 import { pathSegment, validateMeta } from "#registry";
 import { dns1035LabelProblems } from "#schema";
 import { type Structural, isObject, under } from "./structural.ts";
@@ -42,7 +42,7 @@ function typeErrors(value: Readonly<Record<string, unknown>>, path: string): Fie
     const given = value[key];
     if (!Object.hasOwn(value, key)) errors.push(required(location, "must not be empty"));
     else if (typeof given !== "string")
-      errors.push(invalidValue(location, undeclared(given), "must be a string"));
+      errors.push(invalidValue(location, untypedValue(given), "must be a string"));
     else if (given === "") errors.push(invalidValue(location, given, "must not be empty"));
     else if (key === "apiVersion" && given.split("/").length > 2)
       errors.push(invalidValue(location, given, `unexpected GroupVersion string: ${given}`));

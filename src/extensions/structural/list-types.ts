@@ -1,5 +1,5 @@
 // Lists of type set or map must not contain duplicate items or keys.
-import { type FieldError, duplicate, invalidValue, mostFindings, undeclared } from "#base";
+import { type FieldError, duplicate, invalidValue, maxFieldErrors, untypedValue } from "#base";
 import { stringifyJson } from "#schema";
 import { type Structural, isObject } from "./structural.ts";
 
@@ -22,7 +22,7 @@ export function listTypeErrors(value: unknown, schema: Structural | undefined, p
 }
 
 function walk(value: unknown, schema: Structural | undefined, path: string, errors: FieldError[]): void {
-  if (!schema || errors.length > mostFindings || !hasUnique(schema)) return;
+  if (!schema || errors.length > maxFieldErrors || !hasUnique(schema)) return;
   if (Array.isArray(value)) {
     if (schema.listType === "set") setErrors(value, path, errors);
     else if (schema.listType === "map") mapErrors(value, schema.listKeys, path, errors);
@@ -51,7 +51,7 @@ function repeated(keys: readonly unknown[]): number[] {
 }
 
 function setErrors(items: readonly unknown[], path: string, errors: FieldError[]): void {
-  for (const i of repeated(items)) errors.push(duplicate(`${path}[${i}]`, undeclared(items[i])));
+  for (const i of repeated(items)) errors.push(duplicate(`${path}[${i}]`, untypedValue(items[i])));
 }
 
 function mapErrors(
@@ -65,7 +65,7 @@ function mapErrors(
     errors.push(
       invalidValue(
         `${path}[${odd}]`,
-        undeclared(items[odd]),
+        untypedValue(items[odd]),
         "must be an object for an array of list-type map",
       ),
     );
@@ -76,5 +76,5 @@ function mapErrors(
       names.flatMap((name) => (isObject(item) && Object.hasOwn(item, name) ? [[name, item[name]]] : [])),
     ),
   );
-  for (const i of repeated(keys)) errors.push(duplicate(`${path}[${i}]`, undeclared(keys[i])));
+  for (const i of repeated(keys)) errors.push(duplicate(`${path}[${i}]`, untypedValue(keys[i])));
 }

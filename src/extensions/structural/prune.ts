@@ -2,7 +2,7 @@
 // embedded objects is decoded as metadata, and keys are sorted. A value that is already normal is returned as
 // it is.
 import { ObjectMeta } from "#api";
-import { type FieldError, fieldErrorText, invalidValue, setOwn, undeclared } from "#base";
+import { type FieldError, fieldErrorText, invalidValue, setOwn, untypedValue } from "#base";
 import { DecodeError, type OpenWalk, fromJsonValue } from "#schema";
 import { type Structural, metaFields } from "./structural.ts";
 
@@ -156,7 +156,7 @@ function sorted(value: Record<string, unknown>): Record<string, unknown> {
 /** Returns the kind or apiVersion of an embedded object, which must be a string. */
 function typeText(value: unknown, path: string): string {
   if (typeof value === "string") return value;
-  throw new EmbeddedError(invalidValue(path, undeclared(value), "must be a string"));
+  throw new EmbeddedError(invalidValue(path, untypedValue(value), "must be a string"));
 }
 
 /**
@@ -189,7 +189,7 @@ function decodedMetadata(value: unknown, path: string) {
     return fromJsonValue(ObjectMeta, value);
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    throw new EmbeddedError(invalidValue(path, undeclared(value), error.message));
+    throw new EmbeddedError(invalidValue(path, untypedValue(value), error.message));
   }
 }
 

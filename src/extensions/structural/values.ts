@@ -5,12 +5,12 @@ import {
   fieldErrorText,
   goSyntax,
   invalidValue,
-  mostFindings,
+  maxFieldErrors,
   notSupported,
   required,
   tooLong,
   tooMany,
-  undeclared,
+  untypedValue,
 } from "#base";
 import { isDeepStrictEqual } from "node:util";
 import { type Pattern, compilePattern } from "#cel";
@@ -73,7 +73,7 @@ export function compileValues(props: SchemaProps, options: CompileOptions): Valu
   ].filter((part) => part !== undefined);
   const whenNull = checkEnum(props);
   return (value, path, found) => {
-    if (found.errors.length > mostFindings) return;
+    if (found.errors.length > maxFieldErrors) return;
     if (value === null || value === undefined) {
       check?.(null, path, found);
       whenNull?.(null, path, found);
@@ -313,7 +313,7 @@ function checkEnum(props: SchemaProps): ValueCheck | undefined {
   return (value, path, found) => {
     if (scalars.has(value) && value !== null) return;
     if (others.some((item) => isDeepStrictEqual(item, value))) return;
-    found.errors.push(notSupported(path, undeclared(value), shown));
+    found.errors.push(notSupported(path, untypedValue(value), shown));
   };
 }
 

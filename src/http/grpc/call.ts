@@ -29,7 +29,7 @@ export interface CallStart {
   readonly headers: Record<string, string>;
   readonly maxMessageBytes: number;
   /** Called whenever anything is received from the server. */
-  readonly heard: () => void;
+  readonly onActivity: () => void;
 }
 
 /** Opens the stream. If the session accepts no more calls, throws UNAVAILABLE marked as unprocessed. */
@@ -44,15 +44,15 @@ export function startCall(
   let status: ReturnType<typeof statusOf>;
   let plain: ReturnType<typeof statusOfPlainHttp>;
   let answered = false;
-  let over = false;
+  let finished = false;
 
   const finish = (error: GrpcError | undefined): void => {
-    if (over) return;
-    over = true;
+    if (finished) return;
+    finished = true;
     handlers.closed(error);
   };
   const cancel = (error: GrpcError): void => {
-    if (over) return;
+    if (finished) return;
     finish(error);
     stream.close(nodeHttp2().constants.NGHTTP2_CANCEL);
     stream.resume();
@@ -60,19 +60,19 @@ export function startCall(
 
   stream.on("response", (headers: IncomingHttpHeaders) => {
     answered = true;
-    start.heard();
+    start.onActivity();
     status = statusOf(headers);
     plain = status ? undefined : statusOfPlainHttp(headers);
   });
   stream.on("trailers", (headers: IncomingHttpHeaders) => {
-    start.heard();
+    start.onActivity();
     status = statusOf(headers) ?? status;
   });
   stream.on("data", (chunk: Buffer) => {
-    start.heard();
-    if (over || plain) return;
+    start.onActivity();
+    if (finished || plain) return;
     try {
-      for (const message of reader.push(chunk)) if (!over) handlers.message(message);
+      for (const message of reader.push(chunk)) if (!finished) handlers.message(message);
     } catch (error) {
       cancel(
         error instanceof GrpcError
@@ -91,7 +91,7 @@ export function startCall(
   stream.on("frameError", () => {});
   stream.on("aborted", () => {});
   stream.on("close", () => {
-    if (over) return;
+    if (finished) return;
     if (status) finish(ended(status, reader.empty, endpoint));
     else if (plain) finish(new GrpcError(plain.code, plain.detail, { endpoint }));
     else finish(broken(stream, session, failure, answered, endpoint));
@@ -99,10 +99,10 @@ export function startCall(
 
   return {
     endpoint,
-    write: (message) => over || stream.destroyed || stream.write(framed(message)),
+    write: (message) => finished || stream.destroyed || stream.write(framed(message)),
     drained: () =>
       new Promise((resolve) => {
-        if (over || stream.destroyed || !stream.writableNeedDrain) return resolve();
+        if (finished || stream.destroyed || !stream.writableNeedDrain) return resolve();
         const done = (): void => {
           stream.off("drain", done);
           stream.off("close", done);
@@ -112,7 +112,7 @@ export function startCall(
         stream.on("close", done);
       }),
     end: (message) => {
-      if (over || stream.destroyed || stream.writableEnded) return;
+      if (finished || stream.destroyed || stream.writableEnded) return;
       if (message) stream.end(framed(message));
       else stream.end();
     },

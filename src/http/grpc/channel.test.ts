@@ -8,7 +8,12 @@ import { constants } from "node:http2";
 import { virtualClock } from "#base";
 import { type GrpcChannel, type GrpcChannelOptions, type GrpcMethod, grpcChannel } from "./channel.ts";
 import { GrpcError } from "./status.ts";
-import { type StandIn, type StandInCall, type StandInOptions, standIn } from "./stand-in.fixture.ts";
+import {
+  type ScriptedServer,
+  type ScriptedCall,
+  type ScriptedServerOptions,
+  scriptedServer,
+} from "./scripted-server.fixture.ts";
 
 const method = (name: string): GrpcMethod<string, string> => ({
   path: `/test.Service/${name}`,
@@ -19,10 +24,10 @@ const echo = method("Echo");
 
 async function server(
   t: TestContext,
-  answer: (call: StandInCall) => void | Promise<void>,
-  options?: StandInOptions,
-): Promise<StandIn> {
-  const made = await standIn(answer, options);
+  answer: (call: ScriptedCall) => void | Promise<void>,
+  options?: ScriptedServerOptions,
+): Promise<ScriptedServer> {
+  const made = await scriptedServer(answer, options);
   t.after(() => made.close());
   return made;
 }
@@ -31,7 +36,7 @@ function channel(t: TestContext, options: GrpcChannelOptions): GrpcChannel {
   t.after(() => made.close());
   return made;
 }
-const answerEcho = async (call: StandInCall): Promise<void> => {
+const answerEcho = async (call: ScriptedCall): Promise<void> => {
   for await (const text of call.messages) call.send(`echo ${text}`);
   call.finish();
 };
@@ -92,7 +97,7 @@ test("a status after a message is an error too", async (t) => {
   await assert.rejects(channel(t, { endpoints: [url] }).unary(echo, "x"), failsWith("INTERNAL", "broken"));
 });
 
-const badAnswers: [name: string, answer: (call: StandInCall) => void, code: string][] = [
+const badAnswers: [name: string, answer: (call: ScriptedCall) => void, code: string][] = [
   [
     "no message at all",
     ({ stream }) => (
@@ -238,7 +243,7 @@ test("both sides of a duplex talk in turn", async (t) => {
 });
 
 test("the second endpoint answers when the first cannot be reached", async (t) => {
-  const gone = await standIn(answerEcho);
+  const gone = await scriptedServer(answerEcho);
   await gone.close();
   const { url } = await server(t, answerEcho);
   assert.equal(await channel(t, { endpoints: [gone.url, url] }).unary(echo, "x"), "echo x");
@@ -297,7 +302,7 @@ test("a refused stream is sent again by itself", async (t) => {
 });
 
 test("after GOAWAY calls under way finish and new ones get a new connection", async (t) => {
-  const held: StandInCall[] = [];
+  const held: ScriptedCall[] = [];
   const { url, sessions } = await server(t, (call) =>
     call.headers["hold"] ? void held.push(call) : answerEcho(call),
   );
@@ -313,7 +318,7 @@ test("after GOAWAY calls under way finish and new ones get a new connection", as
 });
 
 test("a restarted server is found again", async (t) => {
-  const before = await standIn(answerEcho);
+  const before = await scriptedServer(answerEcho);
   const clock = virtualClock();
   const made = channel(t, { endpoints: [before.url], clock });
   assert.equal(await made.unary(echo, "1"), "echo 1");
@@ -332,13 +337,13 @@ test("a restarted server is found again", async (t) => {
 });
 
 test("pauses between attempts grow to their limit", async (t) => {
-  const gone = await standIn(answerEcho);
+  const gone = await scriptedServer(answerEcho);
   await gone.close();
   const clock = virtualClock();
   const made = channel(t, {
     endpoints: [gone.url],
     clock,
-    backOff: { firstMilliseconds: 100, mostMilliseconds: 1000 },
+    backOff: { firstMilliseconds: 100, maxMilliseconds: 1000 },
   });
   const pauses: number[] = [];
   let since = 0;
@@ -388,7 +393,7 @@ test("a server that falls silent is given up while a call is open", async (t) =>
   const made = channel(t, {
     endpoints: [url],
     clock,
-    keepAlive: { everyMilliseconds: 1000, answerMilliseconds: 300 },
+    keepAlive: { everyMilliseconds: 1000, timeoutMilliseconds: 300 },
   });
   const stream = (await made.duplex(echo))[Symbol.asyncIterator]();
   assert.equal((await stream.next()).value, "first");
@@ -415,7 +420,7 @@ test("a call without an answer in time makes the channel ask at once whether the
   const { duplex, unary } = channel(t, {
     endpoints: [url],
     clock,
-    keepAlive: { everyMilliseconds: 60_000, answerMilliseconds: 300 },
+    keepAlive: { everyMilliseconds: 60_000, timeoutMilliseconds: 300 },
   });
   const stream = (await duplex(echo, { metadata: { hold: "1" } }))[Symbol.asyncIterator]();
   await stream.next();

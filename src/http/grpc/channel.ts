@@ -45,8 +45,8 @@ export interface GrpcChannelOptions {
   /** Maximum size of a message received from a server. */
   readonly maxMessageBytes?: number;
   readonly connectMilliseconds?: number;
-  readonly backOff?: { readonly firstMilliseconds: number; readonly mostMilliseconds: number };
-  readonly keepAlive?: { readonly everyMilliseconds: number; readonly answerMilliseconds: number };
+  readonly backOff?: { readonly firstMilliseconds: number; readonly maxMilliseconds: number };
+  readonly keepAlive?: { readonly everyMilliseconds: number; readonly timeoutMilliseconds: number };
 }
 
 export interface GrpcChannel {
@@ -71,7 +71,7 @@ export interface GrpcChannel {
   close(): void;
 }
 
-const repeatsAtMost = 5;
+const maxAttempts = 5;
 
 /** Creates a channel. It does not connect before the first call. */
 export function grpcChannel(options: GrpcChannelOptions): GrpcChannel {
@@ -85,7 +85,7 @@ export function grpcChannel(options: GrpcChannelOptions): GrpcChannel {
         dial: options.dial,
         clock,
         connectMilliseconds: options.connectMilliseconds ?? 5000,
-        backOff: options.backOff ?? { firstMilliseconds: 100, mostMilliseconds: 5000 },
+        backOff: options.backOff ?? { firstMilliseconds: 100, maxMilliseconds: 5000 },
         keepAlive: options.keepAlive,
       }),
   );
@@ -107,14 +107,14 @@ export function grpcChannel(options: GrpcChannelOptions): GrpcChannel {
         endpoint: connection.endpoint,
         headers: headersFor(path, connection, call.leftMilliseconds(), settings.metadata),
         maxMessageBytes: settings.maxMessageBytes ?? maxMessageBytes,
-        heard: () => connection.heard(),
+        onActivity: () => connection.recordActivity(),
       },
       {
         message: handlers.message,
         closed: (error) => {
           connection.released();
-          if (error?.code === "DEADLINE_EXCEEDED") connection.doubt(since);
-          if (error?.code === "DEADLINE_EXCEEDED" || error?.code === "UNAVAILABLE") leave(connection);
+          if (error?.code === "DEADLINE_EXCEEDED") connection.checkAlive(since);
+          if (error?.code === "DEADLINE_EXCEEDED" || error?.code === "UNAVAILABLE") demote(connection);
           handlers.closed(error);
         },
       },
@@ -124,7 +124,7 @@ export function grpcChannel(options: GrpcChannelOptions): GrpcChannel {
   };
 
   /** Makes later calls start with the next endpoint if the preferred one failed. */
-  const leave = (connection: Connection): void => {
+  const demote = (connection: Connection): void => {
     if (connections[preferred] === connection) preferred = (preferred + 1) % connections.length;
   };
 
@@ -135,11 +135,11 @@ export function grpcChannel(options: GrpcChannelOptions): GrpcChannel {
     handlers: Parameters<typeof startCall>[2],
     settings: GrpcCallOptions,
   ): Promise<RunningCall> => {
-    let unreached: Error | undefined;
+    let lastConnectError: Error | undefined;
     const expired = (): void => {
-      if (unreached && call.expired())
+      if (lastConnectError && call.expired())
         throw new GrpcError("DEADLINE_EXCEEDED", "no endpoint could be reached in time", {
-          cause: unreached,
+          cause: lastConnectError,
         });
       call.check();
     };
@@ -155,7 +155,7 @@ export function grpcChannel(options: GrpcChannelOptions): GrpcChannel {
           unprocessed: true,
         });
       for (const connection of candidates) {
-        if (connection.restUntil > clock.now()) continue;
+        if (connection.backoffUntil > clock.now()) continue;
         try {
           const running = await startOn(connection, path, call, handlers, settings);
           if (settings.endpoint === undefined) preferred = connections.indexOf(connection);
@@ -166,12 +166,12 @@ export function grpcChannel(options: GrpcChannelOptions): GrpcChannel {
           failure = error;
         }
       }
-      unreached = candidates[0]!.lastFailure;
+      lastConnectError = candidates[0]!.lastFailure;
       expired();
       if (closing.signal.aborted)
         throw new GrpcError("UNAVAILABLE", "the channel is closed", { unprocessed: true });
-      if (!settings.waitForReady) throw failure ?? resting(candidates);
-      const wake = Math.min(...candidates.map((connection) => connection.restUntil));
+      if (!settings.waitForReady) throw failure ?? unavailable(candidates);
+      const wake = Math.min(...candidates.map((connection) => connection.backoffUntil));
       await call
         .race(
           clock
@@ -193,15 +193,15 @@ export function grpcChannel(options: GrpcChannelOptions): GrpcChannel {
       for (let attempt = 1; ; attempt++) {
         let started = false;
         try {
-          return method.decode(await once(method.path, bytes, call, settings, () => (started = true)));
+          return method.decode(await attemptOnce(method.path, bytes, call, settings, () => (started = true)));
         } catch (error) {
           // If no endpoint accepted the call, all have been tried already.
-          const again =
+          const retryable =
             error instanceof GrpcError &&
             started &&
-            attempt < repeatsAtMost &&
+            attempt < maxAttempts &&
             (error.unprocessed || (settings.repeatable && error.code === "UNAVAILABLE"));
-          if (!again || closing.signal.aborted) throw error;
+          if (!retryable || closing.signal.aborted) throw error;
           // A server that reported itself unavailable gets a short pause before it, or the next endpoint, is
           // retried.
           if (!error.unprocessed) await call.race(clock.sleep(25 * attempt, call.signal).catch(() => {}));
@@ -213,7 +213,7 @@ export function grpcChannel(options: GrpcChannelOptions): GrpcChannel {
     }
   };
 
-  const once = (
+  const attemptOnce = (
     path: string,
     bytes: Uint8Array,
     call: Limits,
@@ -304,7 +304,7 @@ export function grpcChannel(options: GrpcChannelOptions): GrpcChannel {
   };
 }
 
-const resting = (connections: readonly Connection[]): GrpcError => {
+const unavailable = (connections: readonly Connection[]): GrpcError => {
   const why = connections
     .map((connection) => `${connection.endpoint}: ${connection.lastFailure?.message ?? "unknown"}`)
     .join("; ");

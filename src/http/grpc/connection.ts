@@ -23,12 +23,14 @@ export interface ConnectionSettings {
   readonly clock: Clock;
   readonly connectMilliseconds: number;
   /** Backoff between failed attempts: the first pause and the maximum. */
-  readonly backOff: { readonly firstMilliseconds: number; readonly mostMilliseconds: number };
+  readonly backOff: { readonly firstMilliseconds: number; readonly maxMilliseconds: number };
   /**
    * Sends a ping after this much silence while calls are open; the session is closed if the server does not
    * answer in time.
    */
-  readonly keepAlive: { readonly everyMilliseconds: number; readonly answerMilliseconds: number } | undefined;
+  readonly keepAlive:
+    | { readonly everyMilliseconds: number; readonly timeoutMilliseconds: number }
+    | undefined;
 }
 
 const streamWindowBytes = 4 << 20;
@@ -45,10 +47,10 @@ export class Connection {
   #connecting: Promise<ClientHttp2Session> | undefined;
   readonly #sockets = new Set<Socket>();
   #failures = 0;
-  #proven = false;
-  #restUntil = 0;
+  #responded = false;
+  #backoffUntil = 0;
   #lastFailure: Error | undefined;
-  #heardAt = 0;
+  #lastActivityAt = 0;
   #open = 0;
   #closed = false;
 
@@ -65,8 +67,8 @@ export class Connection {
   }
 
   /** No new attempt is made before this time; in the past if there is no backoff. */
-  get restUntil(): number {
-    return this.#session ? 0 : this.#restUntil;
+  get backoffUntil(): number {
+    return this.#session ? 0 : this.#backoffUntil;
   }
 
   get lastFailure(): Error | undefined {
@@ -77,10 +79,10 @@ export class Connection {
    * Records that the server sent something: it is alive, and the next failure starts with a short backoff
    * again.
    */
-  heard(): void {
-    this.#heardAt = this.#settings.clock.now();
+  recordActivity(): void {
+    this.#lastActivityAt = this.#settings.clock.now();
     this.#failures = 0;
-    this.#proven = true;
+    this.#responded = true;
   }
 
   /** Counts open calls, since keep-alive pings are sent only during calls. */
@@ -132,9 +134,9 @@ export class Connection {
   }
 
   #failed(error: Error): void {
-    const { firstMilliseconds, mostMilliseconds } = this.#settings.backOff;
-    const pause = Math.min(mostMilliseconds, firstMilliseconds * 1.6 ** this.#failures++);
-    this.#restUntil = this.#settings.clock.now() + pause * (0.8 + 0.4 * Math.random());
+    const { firstMilliseconds, maxMilliseconds } = this.#settings.backOff;
+    const pause = Math.min(maxMilliseconds, firstMilliseconds * 1.6 ** this.#failures++);
+    this.#backoffUntil = this.#settings.clock.now() + pause * (0.8 + 0.4 * Math.random());
     this.#lastFailure = error;
   }
 
@@ -218,8 +220,8 @@ export class Connection {
 
   #adopt(session: ClientHttp2Session): void {
     this.#session = session;
-    this.#heardAt = this.#settings.clock.now();
-    this.#proven = false;
+    this.#lastActivityAt = this.#settings.clock.now();
+    this.#responded = false;
     const drop = (): void => {
       if (this.#session === session) this.#session = undefined;
     };
@@ -233,53 +235,53 @@ export class Connection {
       drop();
       // A session lost before the server sent anything counts as a failed attempt; otherwise a broken server
       // would be retried in a tight loop.
-      if (!this.#closed && !this.#proven)
+      if (!this.#closed && !this.#responded)
         this.#failed(lastError ?? new Error("the server closed the connection"));
     });
-    if (this.#settings.keepAlive) this.#watchOver(session, this.#settings.keepAlive);
+    if (this.#settings.keepAlive) this.#startKeepAlive(session, this.#settings.keepAlive);
   }
 
   /**
    * Called when a call's deadline passed: pings the server at once, unless something has been received from
    * it since.
    */
-  doubt(since: number): void {
-    if (this.#heardAt <= since) this.#ask();
+  checkAlive(since: number): void {
+    if (this.#lastActivityAt <= since) this.#ping();
   }
-  #ask = (): void => {};
+  #ping = (): void => {};
 
-  #watchOver(
+  #startKeepAlive(
     session: ClientHttp2Session,
-    { everyMilliseconds, answerMilliseconds }: NonNullable<ConnectionSettings["keepAlive"]>,
+    { everyMilliseconds, timeoutMilliseconds }: NonNullable<ConnectionSettings["keepAlive"]>,
   ): void {
     const { clock } = this.#settings;
     let stop = (): void => {};
-    let asked = false;
-    const ask = (): void => {
-      if (session.destroyed || asked) return;
-      asked = true;
+    let pinged = false;
+    const ping = (): void => {
+      if (session.destroyed || pinged) return;
+      pinged = true;
       stop();
-      stop = clock.after(answerMilliseconds, () =>
-        session.destroy(new Error(`no sign of life within ${answerMilliseconds} ms`)),
+      stop = clock.after(timeoutMilliseconds, () =>
+        session.destroy(new Error(`no sign of life within ${timeoutMilliseconds} ms`)),
       );
       try {
         session.ping((error) => {
           stop();
-          asked = false;
+          pinged = false;
           if (error || session.destroyed) return;
-          this.#heardAt = clock.now();
-          stop = clock.after(everyMilliseconds, look);
+          this.#lastActivityAt = clock.now();
+          stop = clock.after(everyMilliseconds, checkIdle);
         });
       } catch {
         // The session was closed at this moment; its close event follows.
       }
     };
-    const look = (): void => {
-      if (this.#open > 0 && clock.now() - this.#heardAt >= everyMilliseconds) ask();
-      else stop = clock.after(everyMilliseconds, look);
+    const checkIdle = (): void => {
+      if (this.#open > 0 && clock.now() - this.#lastActivityAt >= everyMilliseconds) ping();
+      else stop = clock.after(everyMilliseconds, checkIdle);
     };
-    this.#ask = ask;
-    stop = clock.after(everyMilliseconds, look);
+    this.#ping = ping;
+    stop = clock.after(everyMilliseconds, checkIdle);
     session.once("close", () => stop());
   }
 }

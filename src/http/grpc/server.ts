@@ -4,7 +4,7 @@
 import { chmod, lstat, mkdir, unlink } from "node:fs/promises";
 import { connect, createServer } from "node:net";
 import { dirname } from "node:path";
-import { BodyCutShort, BodyTooLarge } from "../call.ts";
+import { IncompleteBody, BodyTooLarge } from "../call.ts";
 import { Connection } from "../http2/connection.ts";
 import type { Stream } from "../http2/stream.ts";
 import { FrameReader, framed } from "./frames.ts";
@@ -44,10 +44,10 @@ export interface GrpcServer {
   close(): Promise<void>;
 }
 
-const usualMaxMessageBytes = 16 << 20;
-const mostConnections = 64;
-const mostStreams = 100;
-const mostHeaderBytes = 16 << 10;
+const defaultMaxMessageBytes = 16 << 20;
+const maxConnections = 64;
+const maxStreams = 100;
+const maxHeaderBytes = 16 << 10;
 const headersMilliseconds = 32_000;
 const idleMilliseconds = 15 * 60_000;
 /** The next response waits while more than this number of bytes is unsent. */
@@ -80,7 +80,7 @@ export const streamingProcedure = <Request, Response>(
  * an error.
  */
 export async function grpcServer(options: GrpcServerOptions): Promise<GrpcServer> {
-  const { socketPath, maxMessageBytes = usualMaxMessageBytes } = options;
+  const { socketPath, maxMessageBytes = defaultMaxMessageBytes } = options;
   const procedures = new Map(options.procedures.map((procedure) => [procedure.path, procedure]));
   const connections = new Set<Connection>();
   const stopping = new AbortController();
@@ -89,10 +89,10 @@ export async function grpcServer(options: GrpcServerOptions): Promise<GrpcServer
   const server = createServer((socket) => {
     socket.on("error", () => socket.destroy());
     const connection: Connection = new Connection(socket, {
-      maxStreams: mostStreams,
-      maxHeaderBytes: mostHeaderBytes,
-      maxTargetBytes: mostHeaderBytes,
-      maxHeaderListBytes: mostHeaderBytes,
+      maxStreams: maxStreams,
+      maxHeaderBytes: maxHeaderBytes,
+      maxTargetBytes: maxHeaderBytes,
+      maxHeaderListBytes: maxHeaderBytes,
       headersTimeoutMilliseconds: headersMilliseconds,
       idleTimeoutMilliseconds: idleMilliseconds,
       serve: (stream) =>
@@ -102,11 +102,11 @@ export async function grpcServer(options: GrpcServerOptions): Promise<GrpcServer
         }),
       begin: (exchange) => exchange(),
       onClose: () => connections.delete(connection),
-      onProblem: () => undefined,
+      onInternalError: () => undefined,
     });
     connections.add(connection);
   });
-  server.maxConnections = mostConnections;
+  server.maxConnections = maxConnections;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen({ path: socketPath }, resolve);
@@ -147,7 +147,7 @@ async function serveCall(
 ): Promise<void> {
   const { target, headers, tooLarge } = stream.head;
   if (tooLarge) return stream.respond(431, {}, [], true);
-  if (!String(headers["content-type"]).startsWith(answered["content-type"]))
+  if (!String(headers["content-type"]).startsWith(responseHeaders["content-type"]))
     return stream.respond(415, {}, [], true);
   const closed = new AbortController();
   stream.onClose(() => closed.abort(new GrpcError("CANCELLED", "the client ended the call")));
@@ -163,7 +163,7 @@ async function serveCall(
   const onAbort = (): void => finish(stream, signal.reason as GrpcError);
   try {
     if (!procedure) throw new GrpcError("UNIMPLEMENTED", `unknown method ${target}`);
-    const request = await onlyMessage(stream, maxMessageBytes);
+    const request = await readSingleMessage(stream, maxMessageBytes);
     signal.throwIfAborted();
     signal.addEventListener("abort", onAbort, { once: true });
     const metadata = headers as Readonly<Record<string, string>>;
@@ -181,16 +181,16 @@ async function serveCall(
 }
 
 /** Allowance for the frame header: the request body is one message and nothing else. */
-const mostBytesAround = 1024;
+const frameHeaderAllowance = 1024;
 
-async function onlyMessage(stream: Stream, maxMessageBytes: number): Promise<Uint8Array> {
-  const body = await stream.body(maxMessageBytes + mostBytesAround).catch((error: unknown) => {
+async function readSingleMessage(stream: Stream, maxMessageBytes: number): Promise<Uint8Array> {
+  const body = await stream.body(maxMessageBytes + frameHeaderAllowance).catch((error: unknown) => {
     if (error instanceof BodyTooLarge)
       throw new GrpcError(
         "RESOURCE_EXHAUSTED",
         `the client sent a message of more than ${maxMessageBytes} bytes, which is the most that is taken`,
       );
-    if (error instanceof BodyCutShort) throw new GrpcError("CANCELLED", "the client ended the call");
+    if (error instanceof IncompleteBody) throw new GrpcError("CANCELLED", "the client ended the call");
     throw error;
   });
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
@@ -200,11 +200,11 @@ async function onlyMessage(stream: Stream, maxMessageBytes: number): Promise<Uin
   return request;
 }
 
-const answered = { "content-type": "application/grpc" } as const;
+const responseHeaders = { "content-type": "application/grpc" } as const;
 
 async function send(stream: Stream, message: Uint8Array): Promise<void> {
   if (stream.responded) stream.write(framed(message));
-  else stream.respond(200, answered, [framed(message)], false);
+  else stream.respond(200, responseHeaders, [framed(message)], false);
   await stream.drained(pendingBytes);
 }
 
@@ -216,7 +216,7 @@ function finish(stream: Stream, error: unknown): void {
     ...(detail !== undefined && { "grpc-message": percentEncoded(detail) }),
   };
   if (stream.responded) stream.end(trailers);
-  else stream.respond(200, { ...answered, ...trailers }, [], true);
+  else stream.respond(200, { ...responseHeaders, ...trailers }, [], true);
 }
 
 /** Percent-encodes all bytes except printable ASCII other than the percent sign. */

@@ -12,7 +12,7 @@ export interface GrpcStream<Request, Response> extends AsyncIterable<Response> {
   cancel(): void;
 }
 
-const heldAtMost = 16;
+const maxQueued = 16;
 
 /** A queue with one producer and one reader. */
 export class MessageQueue<T> implements AsyncIterable<T> {
@@ -35,7 +35,7 @@ export class MessageQueue<T> implements AsyncIterable<T> {
       return;
     }
     this.#items.push(item);
-    if (!this.#paused && this.#items.length >= heldAtMost) {
+    if (!this.#paused && this.#items.length >= maxQueued) {
       this.#paused = true;
       this.#flow.pause();
     }

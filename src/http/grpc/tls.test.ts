@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { needs, testAuthority } from "#kit";
 import { grpcChannel } from "./channel.ts";
 import type { GrpcError } from "./status.ts";
-import { standIn } from "./stand-in.fixture.ts";
+import { scriptedServer } from "./scripted-server.fixture.ts";
 
 const echo = {
   path: "/test.Service/Echo",
@@ -17,7 +17,7 @@ test(
   async (t) => {
     const ours = await testAuthority();
     const client = await ours.issue("/CN=client");
-    const server = await standIn(
+    const server = await scriptedServer(
       async (call) => {
         for await (const text of call.messages) call.send(text);
         call.finish();
@@ -43,7 +43,7 @@ test(
     const channel = grpcChannel({
       endpoints: [server.url],
       tls: () => current,
-      backOff: { firstMilliseconds: 0, mostMilliseconds: 0 },
+      backOff: { firstMilliseconds: 0, maxMilliseconds: 0 },
     });
     t.after(() => channel.close());
     await assert.rejects(channel.unary(echo, "hello"), { code: "UNAVAILABLE" });

@@ -152,7 +152,7 @@ test("a response that cannot be written resets its stream, is reported, and leav
   const port = await serve(
     t,
     async (stream) => stream.respond(200, stream.id === 1 ? broken : {}, [Buffer.from("well")], true),
-    { onProblem: (error) => problems.push(error.message) },
+    { onInternalError: (error) => problems.push(error.message) },
   );
   const client = await rawClient(t, port);
   client.send(hello, get(1), get(3));

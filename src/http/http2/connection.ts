@@ -43,7 +43,7 @@ export interface ConnectionOptions {
   readonly begin: (exchange: () => void, method: string, path: string) => void;
   readonly onClose: () => void;
   /** Called with an unexpected exception: the connection is closed, the process continues. */
-  readonly onProblem: (error: Error) => void;
+  readonly onInternalError: (error: Error) => void;
 }
 
 const connectionWindow = 16 * 1024 * 1024;
@@ -93,7 +93,7 @@ export class Connection {
       socket,
       (stream) => this.onResponseSent(stream),
       (stream, error) => {
-        options.onProblem(error);
+        options.onInternalError(error);
         stream.reset(errorCode.internal);
       },
     );
@@ -127,7 +127,7 @@ export class Connection {
       if (error instanceof ConnectionError) this.fail(error.code, error.message);
       else if (error instanceof CompressionError) this.fail(errorCode.compression, error.message);
       else {
-        this.options.onProblem(error as Error);
+        this.options.onInternalError(error as Error);
         this.fail(errorCode.internal, "internal error");
       }
     }
@@ -215,13 +215,13 @@ export class Connection {
     if (id <= this.lastStream) return this.budget.charge();
     this.lastStream = id;
     if (this.shutdown === "final") return;
-    if (this.streams.size >= this.options.maxStreams) return this.refuse(id, errorCode.refusedStream);
+    if (this.streams.size >= this.options.maxStreams) return this.sendReset(id, errorCode.refusedStream);
     if (this.running >= this.options.maxStreams * abandonedPerStream)
       throw new ConnectionError(errorCode.enhanceYourCalm, "too many streams were reset by the client");
     const stream = new Stream(this, id, head.finish(), this.initialSendWindow);
     if (head.malformed !== undefined && !head.tooLarge) {
       this.budget.charge();
-      return this.refuse(id, errorCode.protocol);
+      return this.sendReset(id, errorCode.protocol);
     }
     this.streams.set(id, stream);
     if (endStream && !stream.finish()) return this.reset(stream, errorCode.protocol);
@@ -265,7 +265,7 @@ export class Connection {
     this.consumed(undefined, bytes);
     if (this.closedStreams.get(id) === "reset by server") return;
     this.budget.charge();
-    this.refuse(id, errorCode.streamClosed);
+    this.sendReset(id, errorCode.streamClosed);
   }
 
   private refuseData(stream: Stream, bytes: number, code: ErrorCode): void {
@@ -276,7 +276,7 @@ export class Connection {
   /** Handles the end of a request; if it must not end here or like this, its stream is reset. */
   private onEndStream(stream: Stream, code: ErrorCode): void {
     if (stream.complete || !stream.finish()) this.reset(stream, code);
-    else if (stream.responseSent) this.forget(stream, "complete");
+    else if (stream.responseSent) this.removeStream(stream, "complete");
   }
 
   private onWindowUpdate(id: number, payload: Buffer): void {
@@ -307,7 +307,7 @@ export class Connection {
       throw new ConnectionError(errorCode.protocol, `RST_STREAM on stream ${id}, which is idle`);
     this.budget.charge();
     const stream = this.streams.get(id);
-    if (stream) this.forget(stream, "reset by client");
+    if (stream) this.removeStream(stream, "reset by client");
   }
 
   private onSettings(flags: number, id: number, payload: Buffer): void {
@@ -356,14 +356,14 @@ export class Connection {
     const stream = this.streams.get(id);
     if (stream) return this.reset(stream, code);
     if (id > this.lastStream) throw new ConnectionError(code, `malformed PRIORITY on stream ${id}`);
-    this.refuse(id, code);
+    this.sendReset(id, code);
   }
 
   private onGoAway(id: number, payload: Buffer): void {
     if (id !== 0) throw new ConnectionError(errorCode.protocol, `GOAWAY on stream ${id}`);
     if (payload.length < 8) throw new ConnectionError(errorCode.frameSize, "GOAWAY is too short");
     this.budget.charge();
-    this.leave();
+    this.goAway();
   }
 
   /** Returns flow control window for body bytes that were read or dropped, in updates large enough. */
@@ -393,12 +393,12 @@ export class Connection {
 
   /** Ends an open stream with RST_STREAM. */
   reset(stream: Stream, code: ErrorCode): void {
-    this.refuse(stream.id, code);
-    this.forget(stream, stream.complete ? "complete" : "reset by server");
+    this.sendReset(stream.id, code);
+    this.removeStream(stream, stream.complete ? "complete" : "reset by server");
   }
 
   /** Sends RST_STREAM for a stream that is not open. */
-  private refuse(id: number, code: ErrorCode): void {
+  private sendReset(id: number, code: ErrorCode): void {
     if (!this.streams.has(id) && code !== errorCode.streamClosed)
       this.closedStreams.add(id, "reset by server");
     this.outbox.add(numbersFrame(frame.rstStream, id, code));
@@ -409,26 +409,26 @@ export class Connection {
    * the response on RST_STREAM get some time to finish sending.
    */
   private onResponseSent(stream: Stream): void {
-    if (stream.complete) return this.forget(stream, "complete");
+    if (stream.complete) return this.removeStream(stream, "complete");
     stream.discard();
     const timer = setTimeout(() => stream.reset(errorCode.none), lateBodyMilliseconds).unref();
     stream.onClose(() => clearTimeout(timer));
   }
 
-  private forget(stream: Stream, how: "complete" | "reset by client" | "reset by server"): void {
+  private removeStream(stream: Stream, how: "complete" | "reset by client" | "reset by server"): void {
     if (!this.streams.delete(stream.id)) return;
     this.closedStreams.add(stream.id, how);
-    this.outbox.forget(stream);
+    this.outbox.remove(stream);
     stream.close();
     if (this.streams.size > 0) return;
     this.idleTimer.refresh();
-    if (this.shutdown === "final") this.hangUp();
+    if (this.shutdown === "final") this.closeAfterFlush();
   }
 
   /** Sends GOAWAY; streams opened before the client receives it are served, unless `atOnce` is set. */
-  leave(atOnce = false): void {
-    if (atOnce && this.shutdown === "no") this.shutdown = "announced";
-    if (atOnce) return this.finishShutdown();
+  goAway(immediately = false): void {
+    if (immediately && this.shutdown === "no") this.shutdown = "announced";
+    if (immediately) return this.finishShutdown();
     if (this.shutdown !== "no" || this.closed) return;
     this.shutdown = "announced";
     this.outbox.add(goAwayFrame(maxWindow, errorCode.none));
@@ -440,11 +440,11 @@ export class Connection {
     if (this.shutdown !== "announced" || this.closed) return;
     this.shutdown = "final";
     this.outbox.add(goAwayFrame(this.lastStream, errorCode.none));
-    if (this.streams.size === 0) this.hangUp();
+    if (this.streams.size === 0) this.closeAfterFlush();
   }
 
   private onIdle(): void {
-    if (this.streams.size === 0) this.leave();
+    if (this.streams.size === 0) this.goAway();
   }
 
   /** Resets streams whose complete response is not read by the client; streamed ones limit themselves. */
@@ -459,12 +459,12 @@ export class Connection {
   private fail(code: ErrorCode, message: string): void {
     if (this.closed) return;
     this.outbox.add(goAwayFrame(this.lastStream, code, message));
-    this.hangUp();
+    this.closeAfterFlush();
     this.close();
   }
 
   /** Drains the socket before it is closed: closing it at once could discard our last frames. */
-  private hangUp(): void {
+  private closeAfterFlush(): void {
     this.outbox.flush();
     this.socket.end();
     this.socket.resume();

@@ -25,7 +25,7 @@ test(`whatever frames come, the server makes no mistake and answers the next cli
     await stream.body(100).catch(() => undefined);
     await answerWith("well")(stream);
   };
-  const port = await serve(t, serveAll, { onProblem: (error) => problems.push(error) });
+  const port = await serve(t, serveAll, { onInternalError: (error) => problems.push(error) });
   const rounds = fc.sample(fc.array(anyFrame, { minLength: 1, maxLength: 20 }), { numRuns: 300, seed });
   for (const frames of rounds) {
     const client = await rawClient(t, port);

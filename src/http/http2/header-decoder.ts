@@ -68,16 +68,16 @@ export class HeaderDecoder {
   }
 
   private shrinkTo(bytes: number): void {
-    let gone = 0;
-    while (this.size > bytes && gone < this.table.length) this.size -= sizeOf(this.table[gone++]!);
-    if (gone > 0) this.table.splice(0, gone);
+    let evicted = 0;
+    while (this.size > bytes && evicted < this.table.length) this.size -= sizeOf(this.table[evicted++]!);
+    if (evicted > 0) this.table.splice(0, evicted);
   }
 
   /** Reads an integer whose first byte also contains the representation's bit pattern. */
   private integer(prefix: number): number {
-    const most = (1 << prefix) - 1;
-    let value = this.block[this.at++]! & most;
-    if (value < most) return value;
+    const maxPrefix = (1 << prefix) - 1;
+    let value = this.block[this.at++]! & maxPrefix;
+    if (value < maxPrefix) return value;
     for (let shift = 0; shift <= 21; shift += 7) {
       if (this.at >= this.block.length) throw new CompressionError("a number is cut off");
       const byte = this.block[this.at++]!;

@@ -24,9 +24,9 @@ interface KnownName {
 }
 
 const names = new Map<string, KnownName>();
-const mostNames = 256;
+const maxNames = 256;
 /** Longer fields are not cached. */
-const longestKept = 128;
+const maxCachedField = 128;
 const nothing = Buffer.alloc(0);
 const statuses = new Map<number, Buffer>();
 
@@ -35,7 +35,7 @@ type Headers = Readonly<Record<string, string | readonly string[] | number>>;
 /** Encodes the header block of a response. The result is overwritten by the next call. */
 export function encodeHeaders(status: number, headers: Headers): Buffer {
   size = 0;
-  put(statusField(status));
+  append(statusField(status));
   return withFields(headers);
 }
 
@@ -56,20 +56,20 @@ function withFields(headers: Headers): Buffer {
 
 function field(name: string, value: string): void {
   const known = knownName(name);
-  if (known.lastValue === value && known.lastField.length > 0) return put(known.lastField);
+  if (known.lastValue === value && known.lastField.length > 0) return append(known.lastField);
   if (known.start.length === 0) return;
   const start = size;
-  put(known.start);
+  append(known.start);
   text(value);
   // A field is cached when its value occurs twice in a row.
   if (known.lastValue !== value) {
-    known.lastValue = value.length < longestKept ? value : "";
+    known.lastValue = value.length < maxCachedField ? value : "";
     known.lastField = nothing;
-  } else if (size - start <= longestKept) known.lastField = Buffer.from(block.subarray(start, size));
+  } else if (size - start <= maxCachedField) known.lastField = Buffer.from(block.subarray(start, size));
 }
 
 function text(value: string): void {
-  room(value.length + 5);
+  ensureRoom(value.length + 5);
   const lengthAt = size;
   if (value.length >= 127) return longText(lengthAt, value);
   size++;
@@ -87,7 +87,7 @@ function longText(lengthAt: number, value: string): void {
   for (let at = 0; at < bytes.length; at++)
     if ((bytes[at]! < 32 && bytes[at] !== 9) || bytes[at] === 127) bytes[at] = 32;
   size = lengthAt;
-  room(bytes.length + 5);
+  ensureRoom(bytes.length + 5);
   integer(bytes.length, 7, 0);
   size += bytes.copy(block, size);
 }
@@ -96,7 +96,7 @@ function knownName(name: string): KnownName {
   let known = names.get(name);
   if (!known) {
     known = { start: encodeName(name.toLowerCase()), lastValue: "", lastField: nothing };
-    if (names.size < mostNames) names.set(name, known);
+    if (names.size < maxNames) names.set(name, known);
   }
   return known;
 }
@@ -105,7 +105,7 @@ function encodeName(name: string): Buffer {
   if (connectionHeaders.has(name)) return nothing;
   const start = size;
   const number = staticNumbers.get(name);
-  room(name.length + 8);
+  ensureRoom(name.length + 8);
   if (number !== undefined) integer(number, 4, 0);
   else {
     block[size++] = 0;
@@ -126,13 +126,13 @@ function statusField(status: number): Buffer {
       number >= 0
         ? Buffer.from([0x88 + number])
         : Buffer.concat([Buffer.from([8, 3]), Buffer.from(String(status))]);
-    if (statuses.size < mostNames) statuses.set(status, known);
+    if (statuses.size < maxNames) statuses.set(status, known);
   }
   return known;
 }
 
-function put(bytes: Buffer): void {
-  room(bytes.length);
+function append(bytes: Buffer): void {
+  ensureRoom(bytes.length);
   for (let at = 0; at < bytes.length; at++) block[size++] = bytes[at]!;
 }
 
@@ -148,7 +148,7 @@ function integer(value: number, prefix: number, pattern: number): void {
   block[size++] = rest;
 }
 
-function room(bytes: number): void {
+function ensureRoom(bytes: number): void {
   if (size + bytes <= block.length) return;
   const larger = Buffer.allocUnsafeSlow((size + bytes) * 2);
   block.copy(larger, 0, 0, size);

@@ -50,15 +50,15 @@ function build(): Int32Array {
   }
   const table = new Int32Array(branches.length * 16);
   for (const from of branches)
-    for (let four = 0; four < 16; four++) table[from.state * 16 + four] = step(root, from, four);
+    for (let nibble = 0; nibble < 16; nibble++) table[from.state * 16 + nibble] = step(root, from, nibble);
   return table;
 }
 
-function step(root: Branch, from: Branch, four: number): number {
+function step(root: Branch, from: Branch, nibble: number): number {
   let at = from;
   let found = noByte;
   for (let bit = 3; bit >= 0; bit--) {
-    const next = at.next[((four >> bit) & 1) as 0 | 1];
+    const next = at.next[((nibble >> bit) & 1) as 0 | 1];
     if (next === undefined) return -1;
     if (typeof next === "number") {
       found = next;
@@ -74,8 +74,8 @@ let scratch = Buffer.allocUnsafeSlow(4096);
 export function decodeHuffman(bytes: Uint8Array, start: number, end: number): string | undefined {
   const table = (steps ??= build());
   // The shortest code has five bits.
-  const most = Math.ceil(((end - start) * 8) / 5);
-  if (scratch.length < most) scratch = Buffer.allocUnsafeSlow(most);
+  const maxLength = Math.ceil(((end - start) * 8) / 5);
+  if (scratch.length < maxLength) scratch = Buffer.allocUnsafeSlow(maxLength);
   let state = 0;
   let ends = mayEnd;
   let size = 0;

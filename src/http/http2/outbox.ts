@@ -62,7 +62,7 @@ export class Outbox {
     this.schedule();
   }
 
-  forget(stream: Stream): void {
+  remove(stream: Stream): void {
     this.ready.delete(stream);
   }
 
@@ -113,9 +113,9 @@ export class Outbox {
   }
 
   private gatherStreams(): void {
-    const most = batchBytes();
+    const limit = batchBytes();
     for (const stream of this.ready) {
-      if (batchSize() >= most) return;
+      if (batchSize() >= limit) return;
       this.ready.delete(stream);
       const before = batchSize();
       try {

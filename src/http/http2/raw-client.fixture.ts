@@ -77,7 +77,7 @@ export async function serve(
       maxHeaderListBytes: 8192,
       headersTimeoutMilliseconds: 10_000,
       idleTimeoutMilliseconds: 60_000,
-      onProblem: (error: Error) => assert.ifError(error),
+      onInternalError: (error: Error) => assert.ifError(error),
     };
     const connection = new Connection(socket, {
       ...options,

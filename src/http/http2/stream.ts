@@ -1,6 +1,6 @@
 // One stream of an HTTP/2 connection: receives the request body and sends the response, as flow control
 // allows.
-import { BodyCutShort, BodyTooLarge } from "../call.ts";
+import { IncompleteBody, BodyTooLarge } from "../call.ts";
 import type { ResponseHeaders } from "./batch.ts";
 import type { Connection } from "./connection.ts";
 import { type ErrorCode, errorCode } from "./frames.ts";
@@ -92,7 +92,7 @@ export class Stream {
   /** Resolves when the body is complete, half of the window has been received, or the stream is closed. */
   buffered(): Promise<void> {
     if (this.isBuffered()) return Promise.resolve();
-    this.askForBody();
+    this.sendContinueIfExpected();
     return (this.bufferedBody ??= Promise.withResolvers()).promise;
   }
 
@@ -100,7 +100,7 @@ export class Stream {
     return this.complete || this.closed || this.discards || this.received >= streamWindow / 2;
   }
 
-  private askForBody(): void {
+  private sendContinueIfExpected(): void {
     if (this.received === 0 && !this.complete && this.head.headers["expect"] === "100-continue")
       this.connection.sendContinue(this);
   }
@@ -111,8 +111,8 @@ export class Stream {
       this.discard();
       return Promise.reject(new BodyTooLarge(limit));
     }
-    if (this.closed && !this.complete) return Promise.reject(new BodyCutShort());
-    this.askForBody();
+    if (this.closed && !this.complete) return Promise.reject(new IncompleteBody());
+    this.sendContinueIfExpected();
     return new Promise((resolve, reject) => {
       this.reader = { limit, resolve, reject };
       this.consume(this.reader);
@@ -178,7 +178,7 @@ export class Stream {
   }
 
   goAway(atOnce?: boolean): void {
-    this.connection.leave(atOnce);
+    this.connection.goAway(atOnce);
   }
 
   private queue(chunk: Uint8Array): void {
@@ -235,7 +235,7 @@ export class Stream {
     this.pendingBytes = 0;
     this.sent(1);
     this.bufferedBody?.resolve();
-    this.reader?.reject(new BodyCutShort());
+    this.reader?.reject(new IncompleteBody());
     this.reader = undefined;
     const listeners = this.listeners;
     this.listeners = undefined;

@@ -51,7 +51,7 @@ export function csiDrivers({ clock, log, pluginName, registry }: CsiDriversOptio
       endpoints: [`unix://${endpoint.replace(/^unix:\/\//, "")}`],
       clock,
       maxMessageBytes: 16 << 20,
-      backOff: { firstMilliseconds: 100, mostMilliseconds: 3000 },
+      backOff: { firstMilliseconds: 100, maxMilliseconds: 3000 },
     });
     const limits = (signal?: AbortSignal): GrpcCallOptions => ({
       deadlineMilliseconds: callMilliseconds,

@@ -38,7 +38,7 @@ export async function connectDevicePlugin(
     endpoints: [`unix://${socketPath}`],
     clock,
     maxMessageBytes: 16 << 20,
-    backOff: { firstMilliseconds: 100, mostMilliseconds: 1000 },
+    backOff: { firstMilliseconds: 100, maxMilliseconds: 1000 },
   });
   const within = (deadlineMilliseconds: number, by = signal) => ({
     deadlineMilliseconds,

@@ -117,7 +117,7 @@ export function nodeLifecycle(options: NodeLifecycleOptions): NodeLifecycle {
           registered.resolve();
         }
       },
-      onTrouble: (error) => log.verbose(2, "failed to watch node", { error: error.message }),
+      onError: (error) => log.verbose(2, "failed to watch node", { error: error.message }),
     });
     await Promise.race([follower.synced, waitForUpdate(options.updateMilliseconds)]);
     while (!stopping.signal.aborted) {

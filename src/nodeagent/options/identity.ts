@@ -2,7 +2,7 @@
 
 import { isIP } from "node:net";
 import { type Dialect, pauseImage } from "#dialect";
-import { bool, directory, file, onceListOf, option, pairs, section, text } from "#options";
+import { bool, directory, file, singleListOf, option, pairs, section, text } from "#options";
 import { labelsProblem } from "./labels.ts";
 import { inFile, later } from "./later.ts";
 import { taints } from "./types.ts";
@@ -51,7 +51,7 @@ export const identitySection = (dialect: Dialect) =>
     }),
     option({
       flag: "node-ip",
-      type: onceListOf(text, "ip[,ip]"),
+      type: singleListOf(text, "ip[,ip]"),
       default: [],
       check: nodeIpProblem,
       doc: "Address of the node, or two of different families. Without it the default IPv4 address, or the IPv6 one if there is no IPv4; :: prefers IPv6.",

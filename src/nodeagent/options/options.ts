@@ -53,9 +53,9 @@ export const nodeagentOptions = (dialect: Dialect): OptionSet<NodeagentOption> =
   sections: sections(dialect),
   checks: nodeagentChecks,
   gates: knownGates,
-  actingGates: () => agentGates,
+  effectiveGates: () => agentGates,
   file: fileKinds(dialect),
-  forgivesSlips: true,
+  ignoresStrictErrors: true,
   retired: {
     "container-runtime": "only remote runtimes exist; use --container-runtime-endpoint",
     "dynamic-config-dir": "use --config and --config-dir",

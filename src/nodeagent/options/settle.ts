@@ -13,7 +13,7 @@ export async function settleNodeagent(
 ): Promise<Settled<NodeagentSettings>> {
   const set = nodeagentOptions(dialect);
   const named = settle(set, argv, { ...sources, purpose: "look" });
-  if (named.asked) return named;
+  if (named.requested) return named;
   const { config, configDir, writeConfigTo } = named.values;
   const files = [
     ...(config ? [await readConfigFile(config)] : []),
@@ -40,7 +40,7 @@ async function dropIns(directory: string): Promise<ConfigFile[]> {
         problems: [
           `${directory}: cannot read the directory of --config-dir: ${(error as { code?: string }).code === "ENOENT" ? "there is no such directory" : (error as Error).message}`,
         ],
-        slips: [],
+        strictErrors: [],
       },
     ];
   }

@@ -15,7 +15,7 @@ const routes = healthRoutes(
       },
     },
   ],
-  { found: (...all) => found.push(all.join(" ")) },
+  { checked: (...all) => found.push(all.join(" ")) },
 );
 const ask = async (path: string): Promise<string> => {
   const [before = "", search = ""] = path.split("?");

@@ -98,7 +98,7 @@ async function tryPorts(ports: PortSettings, { clock, log, tls }: PortOptions): 
         tls: { ...tls, requestCert: true, rejectUnauthorized: false },
         handle: (call) => handlers.secure(call),
         now,
-        onProblem: (error) =>
+        onInternalError: (error) =>
           log.error("connection closed because of an internal error", {
             error: error.stack ?? error.message,
           }),

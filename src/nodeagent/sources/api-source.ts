@@ -34,7 +34,7 @@ export function apiSource(
       else if (type === "deleted") wanted.drop("api", uidOf(object));
       else wanted.put("api", object);
     },
-    onTrouble: (error) => {
+    onError: (error) => {
       if (!isFailing) log.warn("failed to list pods from the API server", { error: error.message });
       isFailing = true;
     },

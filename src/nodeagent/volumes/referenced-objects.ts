@@ -108,7 +108,7 @@ export function referencedObjects(options: ReferencedObjectsOptions): Referenced
         onEvent: () => {
           if (follower.isSynced) options.onChange?.([...pods]);
         },
-        onTrouble: (error) =>
+        onError: (error) =>
           log.verbose(2, "failed to watch referenced object", { object: key, error: error.message }),
       }),
     };

@@ -1,6 +1,6 @@
 // Config maps: limited in size, with keys that are valid file names, and optionally immutable.
 import { ConfigMap } from "#api";
-import { type FieldError, invalidValue, mostFindings, tooLong } from "#base";
+import { type FieldError, invalidValue, maxFieldErrors, tooLong } from "#base";
 import { strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { base64Bytes, dataKeyErrors, maxDataBytes } from "./rules/data-key.ts";
@@ -13,13 +13,13 @@ function errorsOf({ data, binaryData }: ConfigMap): FieldError[] {
   const errors: FieldError[] = [];
   let size = 0;
   for (const key in data) {
-    if (errors.length < mostFindings) errors.push(...dataKeyErrors(key, "data"));
+    if (errors.length < maxFieldErrors) errors.push(...dataKeyErrors(key, "data"));
     if (binaryData && Object.hasOwn(binaryData, key))
       errors.push(invalidValue(`data[${key}]`, key, "duplicate of key present in binaryData"));
     size += Buffer.byteLength(data[key]!);
   }
   for (const key in binaryData) {
-    if (errors.length < mostFindings) errors.push(...dataKeyErrors(key, "binaryData"));
+    if (errors.length < maxFieldErrors) errors.push(...dataKeyErrors(key, "binaryData"));
     size += base64Bytes(binaryData[key]!);
   }
   if (size > maxDataBytes) errors.push(tooLong(wholeObject, "", maxDataBytes));

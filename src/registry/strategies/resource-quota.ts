@@ -1,6 +1,6 @@
 // Resource quotas: limits on the total use of a namespace, and the scopes of what is counted.
 import { ResourceQuota, type ResourceQuotaSpec } from "#api";
-import { type FieldError, type Spelled, invalidValue, own, required } from "#base";
+import { type FieldError, type LiteralValue, invalidValue, own, required } from "#base";
 import type { Dialect } from "#dialect";
 import { strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
@@ -48,7 +48,8 @@ const misfits = (scope: string, hard: ResourceQuotaSpec["hard"]): string[] => {
     ? Object.keys(hard ?? {}).filter((name) => isQuotaResource(name) && !fitting.includes(name))
     : [];
 };
-const scopesText = (given: ResourceQuotaSpec["scopes"]): Spelled => goTexts("core.ResourceQuotaScope", given);
+const scopesText = (given: ResourceQuotaSpec["scopes"]): LiteralValue =>
+  goTexts("core.ResourceQuotaScope", given);
 
 const conflicting = (given: readonly string[]): number =>
   opposites.filter(([one, other]) => given.includes(one) && given.includes(other)).length;

@@ -1,6 +1,6 @@
 // Runtime classes: the handler that runs a pod, its overhead, and the nodes that support it.
 import { RuntimeClass, type Toleration } from "#api";
-import { type FieldError, Spelled, duplicate } from "#base";
+import { type FieldError, LiteralValue, duplicate } from "#base";
 import type { Dialect } from "#dialect";
 import { dns1123LabelProblems } from "#schema";
 import { validateLabels } from "../object-meta.ts";
@@ -26,7 +26,9 @@ function errorsOf({ handler, overhead, scheduling }: RuntimeClass, dialect: Dial
   const repeated = repeats(toleratedTaint);
   tolerations.forEach((toleration, position) => {
     if (repeated(toleration))
-      errors.push(duplicate(`scheduling.tolerations[${position}]`, new Spelled(shownToleration(toleration))));
+      errors.push(
+        duplicate(`scheduling.tolerations[${position}]`, new LiteralValue(shownToleration(toleration))),
+      );
   });
   return errors;
 }

@@ -2,7 +2,15 @@
 // subresources.
 import { X509Certificate } from "node:crypto";
 import { CertificateSigningRequest, type CertificateSigningRequestCondition } from "#api";
-import { type FieldError, Spelled, duplicate, forbiddenField, goBytes, invalidValue, required } from "#base";
+import {
+  type FieldError,
+  LiteralValue,
+  duplicate,
+  forbiddenField,
+  goBytes,
+  invalidValue,
+  required,
+} from "#base";
 import { timestamp } from "../request.ts";
 import { type RequestContext, strategy } from "../strategy.ts";
 import { span } from "./cells/age.ts";
@@ -27,7 +35,7 @@ function errorsOf(request: Request, old: Request | undefined, { dialect }: Reque
   const { spec, status } = request;
   const problem = requestProblem(decoded(spec.request));
   const shown = goBytes(spec.request ? Buffer.from(spec.request, "base64") : undefined);
-  const errors = problem ? [invalidValue("spec.request", new Spelled(shown), problem)] : [];
+  const errors = problem ? [invalidValue("spec.request", new LiteralValue(shown), problem)] : [];
   const given = spec.usages ?? [];
   if (given.length === 0) errors.push(required("spec.usages"));
   const repeated = repeats<string>();

@@ -2,7 +2,7 @@
 import { PersistentVolumeClaim, type PersistentVolumeClaimSpec, type TypedLocalObjectReference } from "#api";
 import {
   type FieldError,
-  Spelled,
+  LiteralValue,
   compareQuantity,
   forbiddenField,
   invalidValue,
@@ -107,7 +107,7 @@ type Status = PersistentVolumeClaim["status"];
 
 const sizeErrors = (size: string, path: string): FieldError[] =>
   parseQuantity(size).value < 0n
-    ? [invalidValue(path, new Spelled(size), "must be a valid resource quantity")]
+    ? [invalidValue(path, new LiteralValue(size), "must be a valid resource quantity")]
     : [];
 
 const resizeStates = [
@@ -127,7 +127,7 @@ function recoveryErrors({ resizeStatus, allocatedResources = {} }: Status): Fiel
     errors.push(
       ...(name === "storage"
         ? sizeErrors(size, `${at}[${name}]`)
-        : [notSupported(at, new Spelled(name), ["storage"])]),
+        : [notSupported(at, new LiteralValue(name), ["storage"])]),
     );
   return errors;
 }

@@ -7,7 +7,7 @@ import {
 } from "#api";
 import {
   type FieldError,
-  Spelled,
+  LiteralValue,
   forbiddenField,
   invalidValue,
   notSupported,
@@ -122,7 +122,8 @@ function standingErrors(spec: PersistentVolumeSpec, path: string): FieldError[] 
   for (const [name, size] of sizes) {
     const value = parseQuantity(size).value;
     const at = `${path}.capacity[${name}]`;
-    if (value < 0n) errors.push(invalidValue(at, new Spelled(size), "must be a valid resource quantity"));
+    if (value < 0n)
+      errors.push(invalidValue(at, new LiteralValue(size), "must be a valid resource quantity"));
     if (value <= 0n) errors.push(invalidValue(at, size, "must be greater than zero"));
   }
   if (policy)

@@ -7,7 +7,7 @@ import {
   QuantityError,
   TimeError,
   canonicalDuration,
-  givenMicroTime,
+  microTimeOrZero,
   canonicalQuantity,
   canonicalTime,
   setOwn,
@@ -341,7 +341,7 @@ function scalarOf(shape: Scalar, node: Node, location: Location, state: DecodeSt
     case "time":
       return withPath(location, () => canonicalTime(textOf(node, shape, location)));
     case "microTime":
-      return withPath(location, () => givenMicroTime(textOf(node, shape, location)));
+      return withPath(location, () => microTimeOrZero(textOf(node, shape, location)));
     case "duration":
       return withPath(location, () => canonicalDuration(textOf(node, shape, location)));
     case "quantity":

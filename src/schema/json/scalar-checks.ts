@@ -3,7 +3,7 @@
 import {
   canonicalDuration,
   canonicalMicroTime,
-  givenMicroTime,
+  microTimeOrZero,
   canonicalQuantity,
   canonicalTime,
 } from "#base";
@@ -91,7 +91,7 @@ const raw: Check = (value, state) => {
   return value;
 };
 
-const readMicroTime = text(givenMicroTime);
+const readMicroTime = text(microTimeOrZero);
 const writtenMicroTime = text(canonicalMicroTime);
 
 export const scalarChecks: Readonly<Record<ScalarName, Check>> = {

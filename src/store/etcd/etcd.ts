@@ -90,8 +90,8 @@ export class EtcdStore implements Store {
       connectMilliseconds: connectMilliseconds ?? 3000,
       maxMessageBytes: options.maxMessageBytes ?? 64 << 20,
       // etcd closes connections that send pings more often than every five seconds.
-      keepAlive: { everyMilliseconds: 6000, answerMilliseconds: 3000 },
-      backOff: { firstMilliseconds: 50, mostMilliseconds: 2000 },
+      keepAlive: { everyMilliseconds: 6000, timeoutMilliseconds: 3000 },
+      backOff: { firstMilliseconds: 50, maxMilliseconds: 2000 },
       ...(options.tls && { tls: options.tls }),
       dial: options.dial,
     });

@@ -5,7 +5,7 @@ import { pipeline } from "node:stream";
 import type { ConnectionOptions } from "node:tls";
 import { createGunzip, createInflate } from "node:zlib";
 import { type ApiError, serviceUnavailable } from "#base";
-import { type Dial, type Sink, checkServerIdentity, connectionErrorText, connectionsBy } from "#http";
+import { type Dial, type Sink, checkServerIdentity, connectionErrorText, createConnectionWith } from "#http";
 import type { PlainHeaders } from "./headers.ts";
 
 export interface Upstream {
@@ -48,7 +48,7 @@ export async function sendRequest(upstream: Upstream, signal: AbortSignal): Prom
       ...tls,
       // A separate connection in either case.
       ...(dial
-        ? { createConnection: connectionsBy(dial, scheme === "https" ? () => tls ?? {} : undefined) }
+        ? { createConnection: createConnectionWith(dial, scheme === "https" ? () => tls ?? {} : undefined) }
         : { agent: false }),
     });
     const timer = setTimeout(

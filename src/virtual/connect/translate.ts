@@ -10,7 +10,7 @@ import { type Call, type Reply, headerList } from "#http";
 import { forwarded } from "./headers.ts";
 import { type SpdySession, type SpdyStream, spdySession } from "./spdy.ts";
 import { type Head, type TunnelTarget, idleMilliseconds, upgraded } from "./tunnel.ts";
-import { accepted, isHandshake, isWebSocket, part } from "#endpoints";
+import { acceptWebSocket, isHandshake, isWebSocket, closeSocket } from "#endpoints";
 
 const channels = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4 } as const;
 /** A message of this channel closes the channel it names. */
@@ -108,7 +108,7 @@ async function withClient(
 ): Promise<void> {
   agent.on("error", () => agent.destroy());
   try {
-    const client = await accepted({ call, socket, head }, protocol, maxMessageBytes);
+    const client = await acceptWebSocket({ call, socket, head }, protocol, maxMessageBytes);
     const cut = (): void => {
       client.terminate();
       agent.destroy();
@@ -119,7 +119,7 @@ async function withClient(
       stopping.removeEventListener("abort", cut);
       agent.destroy();
     });
-    agent.once("close", () => part(client));
+    agent.once("close", () => closeSocket(client));
     // No data is processed before both sides have listeners.
     client.pause();
     await serve(client);
@@ -150,7 +150,7 @@ async function serveChannels(
     if (statusChunks.length > 0)
       sent(client, agent, Buffer.concat([Buffer.from([channels.error]), ...statusChunks]));
     session.close();
-    part(client);
+    closeSocket(client);
   };
   const status = {
     onData: (data: Buffer): void => {

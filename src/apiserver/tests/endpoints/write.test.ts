@@ -5,7 +5,7 @@ import { ConfigMap } from "#api";
 import { type DialectName, dialects } from "#dialect";
 import { encodeEnvelope, protobufCodec } from "#schema";
 import { type Asking, coreEvent, each, serve } from "../../server.fixture.ts";
-import { mostFields } from "#endpoints";
+import { maxFields } from "#endpoints";
 
 const { ask, must, place } = await serve();
 const maps = (namespace: string): string => `/api/v1/namespaces/${namespace}/configmaps`;
@@ -48,7 +48,7 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
 
   test(`${name}: a protobuf body with too many elements is too large`, async () => {
     // An empty finalizer takes two bytes.
-    const finalizers = Buffer.alloc(2 * (mostFields + 1)).fill(Buffer.from([0x72, 0x00]));
+    const finalizers = Buffer.alloc(2 * (maxFields + 1)).fill(Buffer.from([0x72, 0x00]));
     const length = Buffer.from([
       (finalizers.length & 127) | 128,
       ((finalizers.length >> 7) & 127) | 128,

@@ -1,6 +1,6 @@
 // Validation of taints and tolerations.
 import type { Taint, Toleration } from "#api";
-import { type FieldError, Spelled, invalidValue, notSupported, required } from "#base";
+import { type FieldError, LiteralValue, invalidValue, notSupported, required } from "#base";
 import { labelValueProblems } from "#schema";
 import { qualifiedNameErrors } from "../rules/format.ts";
 
@@ -56,7 +56,7 @@ export function taintErrors(taints: readonly Taint[] | undefined, path: string):
       errors.push({
         type: "FieldValueDuplicate",
         field: at,
-        value: new Spelled(
+        value: new LiteralValue(
           `core.Taint{Key:${JSON.stringify(key)}, Value:${JSON.stringify(value ?? "")}, ` +
             `Effect:${JSON.stringify(effect)}, TimeAdded:${taint.timeAdded ?? "<nil>"}}`,
         ),

@@ -12,7 +12,7 @@ import type { Filter } from "./filter.ts";
 import { ByteBudget } from "./byte-budget.ts";
 import { refusal } from "./in-flight.ts";
 
-export interface LargeAnswerOptions {
+export interface LargeResponseOptions {
   readonly clock: Clock;
   readonly compress: boolean;
   readonly budgetBytes?: number;
@@ -24,88 +24,88 @@ const compressFrom = 128 * 1024;
 const budgetFrom = 64 * 1024;
 const pieceBytes = 256 * 1024;
 const joinedBelow = 16 * 1024;
-const mostBacklogBytes = 1024 * 1024;
-const longestWaitMilliseconds = 30_000;
+const maxBacklogBytes = 1024 * 1024;
+const maxWaitMilliseconds = 30_000;
 /**
  * A client that does not read is disconnected after this time; at the next check already, if other requests
  * wait for the budget it holds.
  */
 const stalledMilliseconds = 300_000;
-const lookMilliseconds = 10_000;
+const checkMilliseconds = 10_000;
 /** A client that reads less than this from its connection between two checks is considered stalled. */
-const leastReadBytes = 64 * 1024;
-const mostEstimates = 1000;
+const minReadBytes = 64 * 1024;
+const maxEstimates = 1000;
 /**
  * Estimates are not stored under longer keys: a thousand of them would be as large as the responses counted
  * here.
  */
-const longestRemembered = 4096;
+const maxKeyLength = 4096;
 
 /**
  * A response that was passed to the connection whole: since when, and the number of bytes the connection had
  * sent by then.
  */
-interface Unread {
+interface UnsentResponse {
   readonly call: ApiCall;
   since: number;
   sentBytes: number;
 }
 
-export function largeAnswers({
+export function largeResponses({
   clock,
   compress,
   budgetBytes = 160 * 1024 * 1024,
   aborted,
-}: LargeAnswerOptions): Filter {
+}: LargeResponseOptions): Filter {
   const budget = new ByteBudget(budgetBytes);
   /** The size of the last response to a similar request. */
   const estimates = new Map<string, number>();
   /** Responses passed to their connections whole but not sent yet, the oldest first. */
-  const unread = new Set<Unread>();
+  const unsent = new Set<UnsentResponse>();
 
-  const answer = async (call: ApiCall, next: () => Promise<Reply>): Promise<Reply> => {
-    const question =
-      call.target.verb === "list" && call.call.search.length < longestRemembered ? questionOf(call) : "";
-    const estimate = estimates.get(question) ?? 0;
+  const respond = async (call: ApiCall, next: () => Promise<Reply>): Promise<Reply> => {
+    const key =
+      call.target.verb === "list" && call.call.search.length < maxKeyLength ? estimateKey(call) : "";
+    const estimate = estimates.get(key) ?? 0;
     // In-process clients receive the buffers themselves; there is no slow reader.
     const inProcess = call.call.peer.address === "";
     if (estimate === 0 || inProcess) return await finish(await next(), 0);
-    if (!budget.takeNow(estimate) && !(await lent(estimate, call))) throw refusal();
+    if (!budget.tryAcquire(estimate) && !(await acquireWithChecks(estimate, call))) throw refusal();
     try {
       return await finish(await next(), estimate);
     } catch (error) {
-      budget.give(estimate);
+      budget.release(estimate);
       throw error;
     }
 
-    async function finish(reply: Reply, taken: number): Promise<Reply> {
+    async function finish(reply: Reply, acquired: number): Promise<Reply> {
       const parts = partsOf(reply.body);
       const size = parts ? lengthOf(parts) : 0;
-      if (question !== "") remember(question, size >= budgetFrom ? size : 0);
+      if (key !== "") storeEstimate(key, size >= budgetFrom ? size : 0);
       if (!parts || size < budgetFrom || inProcess) {
-        budget.give(taken);
+        budget.release(acquired);
         return parts && size > compressFrom ? compressed(call, reply, parts) : reply;
       }
-      budget.adjust(size - taken);
-      return counted(call, reply, parts, size);
+      budget.adjust(size - acquired);
+      return withBudget(call, reply, parts, size);
     }
   };
 
-  async function lent(bytes: number, { call: { signal } }: ApiCall): Promise<boolean> {
-    breakOffUnread();
-    const cancel = clock.after(lookMilliseconds, breakOffUnread);
+  async function acquireWithChecks(bytes: number, { call: { signal } }: ApiCall): Promise<boolean> {
+    abortStalled();
+    const cancel = clock.after(checkMilliseconds, abortStalled);
     try {
-      return await budget.take(bytes, clock, longestWaitMilliseconds, signal);
+      return await budget.acquire(bytes, clock, maxWaitMilliseconds, signal);
     } finally {
       cancel();
     }
   }
 
-  function remember(question: string, size: number): void {
-    if (size === 0) estimates.delete(question);
+  function storeEstimate(key: string, size: number): void {
+    if (size === 0) estimates.delete(key);
     if (size === 0) return;
-    if (estimates.size >= mostEstimates) estimates.delete(estimates.keys().next().value!);
-    estimates.set(question, size);
+    if (estimates.size >= maxEstimates) estimates.delete(estimates.keys().next().value!);
+    estimates.set(key, size);
   }
 
   const wantsGzip = (call: ApiCall): boolean =>
@@ -116,56 +116,56 @@ export function largeAnswers({
     return {
       ...reply,
       headers: gzipped(reply.headers),
-      body: { stream: (sink) => writeCompressed(parts, patient(sink, clock, budget)) },
+      body: { stream: (sink) => writeCompressed(parts, withStallDetection(sink, clock, budget)) },
       // Compression reads the parts on another thread, possibly even after the client has disconnected.
       unshared: undefined,
     };
   }
 
   /** The response to a write is one object: it does not wait for the budget. */
-  async function written(call: ApiCall, next: () => Promise<Reply>): Promise<Reply> {
+  async function compressWriteResponse(call: ApiCall, next: () => Promise<Reply>): Promise<Reply> {
     const reply = await next();
     const parts = partsOf(reply.body);
     return parts && lengthOf(parts) > compressFrom ? compressed(call, reply, parts) : reply;
   }
 
   /** Returns a reply that releases its bytes to the budget when the call is over. */
-  function counted(call: ApiCall, reply: Reply, parts: readonly Uint8Array[], size: number): Reply {
+  function withBudget(call: ApiCall, reply: Reply, parts: readonly Uint8Array[], size: number): Reply {
     const smaller = size > compressFrom ? compressed(call, reply, parts) : reply;
-    if (smaller !== reply || size > mostBacklogBytes) call.call.whenOver(() => budget.give(size));
+    if (smaller !== reply || size > maxBacklogBytes) call.call.onFinished(() => budget.release(size));
     if (smaller !== reply) return smaller;
     const { headers } = reply;
-    if (size > mostBacklogBytes)
+    if (size > maxBacklogBytes)
       return {
         ...reply,
         headers: { ...headers, "content-length": String(size) },
-        body: { stream: (sink) => writePlain(parts, patient(sink, clock, budget)) },
+        body: { stream: (sink) => writePlain(parts, withStallDetection(sink, clock, budget)) },
       };
-    const sent: Unread = { since: clock.now(), call, sentBytes: call.call.sentBytes() };
-    unread.add(sent);
-    call.call.whenOver(() => {
-      unread.delete(sent);
-      budget.give(size);
+    const sent: UnsentResponse = { since: clock.now(), call, sentBytes: call.call.sentBytes() };
+    unsent.add(sent);
+    call.call.onFinished(() => {
+      unsent.delete(sent);
+      budget.release(size);
     });
     return reply;
   }
 
   /** Aborts responses that were passed to their connections whole and whose clients are stalled. */
-  function breakOffUnread(): void {
+  function abortStalled(): void {
     const now = clock.now();
-    for (const sent of unread) {
-      if (now - sent.since < lookMilliseconds) return;
+    for (const sent of unsent) {
+      if (now - sent.since < checkMilliseconds) return;
       const sentBytes = sent.call.call.sentBytes();
-      if (sentBytes - sent.sentBytes < leastReadBytes) {
-        sent.call.call.breakOff();
+      if (sentBytes - sent.sentBytes < minReadBytes) {
+        sent.call.call.abort();
         aborted?.(sent.call);
         continue;
       }
       // The client reads, but slowly: responses behind others on the same connection are not aborted.
       sent.since = now;
       sent.sentBytes = sentBytes;
-      unread.delete(sent);
-      unread.add(sent);
+      unsent.delete(sent);
+      unsent.add(sent);
     }
   }
 
@@ -173,10 +173,10 @@ export function largeAnswers({
     name: "large answers",
     run: (call, next) =>
       call.method !== "GET"
-        ? written(call, next)
+        ? compressWriteResponse(call, next)
         : call.target.verb === "watch"
           ? next()
-          : answer(call, next),
+          : respond(call, next),
   };
 }
 
@@ -190,22 +190,22 @@ function gzipped(headers: Reply["headers"]): Reply["headers"] {
 }
 
 /** Returns a sink whose wait for a slow reader is limited. */
-function patient(sink: Sink, clock: Clock, budget: ByteBudget): Sink {
+function withStallDetection(sink: Sink, clock: Clock, budget: ByteBudget): Sink {
   const drained = async (): Promise<void> => {
-    const late = Promise.withResolvers<never>();
+    const stalled = Promise.withResolvers<never>();
     let unread = sink.backlogBytes;
     let since = clock.now();
-    let cancel = clock.after(lookMilliseconds, look);
-    function look(): void {
+    let cancel = clock.after(checkMilliseconds, check);
+    function check(): void {
       if (sink.backlogBytes < unread) since = clock.now();
       unread = sink.backlogBytes;
       const idle = clock.now() - since;
-      if (idle >= stalledMilliseconds || (idle > 0 && budget.wanted))
-        late.reject(new Error("the client does not read its answer"));
-      else cancel = clock.after(lookMilliseconds, look);
+      if (idle >= stalledMilliseconds || (idle > 0 && budget.hasWaiters))
+        stalled.reject(new Error("the client does not read its answer"));
+      else cancel = clock.after(checkMilliseconds, check);
     }
     try {
-      await Promise.race([sink.drained(), late.promise]);
+      await Promise.race([sink.drained(), stalled.promise]);
     } finally {
       cancel();
     }
@@ -225,7 +225,7 @@ function patient(sink: Sink, clock: Clock, budget: ByteBudget): Sink {
  * The key of an estimate. Selector values are ignored: five thousand agents each list the pods of their own
  * node.
  */
-const questionOf = ({ target, query, call }: ApiCall): string =>
+const estimateKey = ({ target, query, call }: ApiCall): string =>
   `${target.path} ${query.get("limit") ?? ""} ${selected(query.get("labelSelector"))} ${selected(query.get("fieldSelector"))} ${header(call.headers, "accept") ?? ""}`;
 
 const selected = (selector: string | undefined | null): string =>
@@ -270,7 +270,7 @@ async function writePlain(parts: readonly Uint8Array[], sink: Sink): Promise<voi
   for (const piece of pieces(parts)) {
     if (sink.closed.aborted) return;
     sink.write(piece);
-    if (sink.backlogBytes > mostBacklogBytes) await sink.drained();
+    if (sink.backlogBytes > maxBacklogBytes) await sink.drained();
   }
   // Wait for the rest, so that a stalled reader is detected.
   sink.end?.();
@@ -292,7 +292,7 @@ async function writeCompressed(parts: readonly Uint8Array[], sink: Sink): Promis
   try {
     for await (const chunk of gzip as AsyncIterable<Uint8Array>) {
       sink.write(chunk);
-      if (sink.backlogBytes > mostBacklogBytes) await sink.drained();
+      if (sink.backlogBytes > maxBacklogBytes) await sink.drained();
     }
     await fed;
     await sink.drained();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { dialects } from "#dialect";
-import { otherKind } from "./other-kind.ts";
+import { typeMismatch } from "./type-mismatch.ts";
 
 const legacy = 'in scheme "pkg/api/legacyscheme/scheme.go:30"';
 const cases: [sent: string, expected: string, message: string][] = [
@@ -23,4 +23,4 @@ const type = (text: string) => {
 };
 for (const [sent, expected, message] of cases)
   test(`${sent} where ${expected} belongs`, () =>
-    assert.equal(otherKind(type(sent), type(expected), dialects.kubernetes).message, message));
+    assert.equal(typeMismatch(type(sent), type(expected), dialects.kubernetes).message, message));

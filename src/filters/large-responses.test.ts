@@ -5,7 +5,7 @@ import { gunzipSync } from "node:zlib";
 import { ApiError, virtualClock } from "#base";
 import type { Reply, Sink } from "#http";
 import { apiCall, memorySink, turn } from "#kit";
-import { acceptsGzip, largeAnswers } from "./large-answers.ts";
+import { acceptsGzip, largeResponses } from "./large-responses.ts";
 
 const kib = 1024;
 const answerOf = (size: number, parts = 8): Reply => ({
@@ -38,7 +38,7 @@ const sizes: [name: string, size: number, headers: Record<string, string>, encod
 ];
 for (const [name, size, headers, encoding] of sizes) {
   test(name, async () => {
-    const step = largeAnswers({ clock: virtualClock(), compress: true });
+    const step = largeResponses({ clock: virtualClock(), compress: true });
     const reply = await step.run(list(headers), () => Promise.resolve(answerOf(size)));
     assert.equal(reply.headers["content-encoding"], encoding);
     const sink = memorySink();
@@ -60,7 +60,7 @@ test("a compressed answer that waits many times leaves no listeners behind", asy
   const note = ({ message }: Error): void => void (message.includes("Gzip") && warnings.push(message));
   process.on("warning", note);
   try {
-    const step = largeAnswers({ clock: virtualClock(), compress: true });
+    const step = largeResponses({ clock: virtualClock(), compress: true });
     const body = Array.from({ length: 40 }, () => randomBytes(128 * kib));
     const reply = await step.run(list({ "accept-encoding": "gzip" }), () =>
       Promise.resolve({ ...answerOf(0), body }),
@@ -81,7 +81,7 @@ test("a compressed answer that waits many times leaves no listeners behind", asy
 });
 
 test("a large answer to a write is compressed, too", async () => {
-  const step = largeAnswers({ clock: virtualClock(), compress: true });
+  const step = largeResponses({ clock: virtualClock(), compress: true });
   const encodingOf = async (method: string, size: number): Promise<string | undefined> =>
     (await step.run(list({ "accept-encoding": "gzip" }, { method }), () => Promise.resolve(answerOf(size))))
       .headers["content-encoding"] as string | undefined;
@@ -96,7 +96,7 @@ test("a large answer to a write is compressed, too", async () => {
 });
 
 test("the gate can switch compression off", async () => {
-  const reply = await largeAnswers({ clock: virtualClock(), compress: false }).run(
+  const reply = await largeResponses({ clock: virtualClock(), compress: false }).run(
     list({ "accept-encoding": "gzip" }),
     () => Promise.resolve(answerOf(200 * kib)),
   );
@@ -104,7 +104,7 @@ test("the gate can switch compression off", async () => {
 });
 
 test("a slow reader gets the answer in pieces, and no more than it takes", async () => {
-  const reply = await largeAnswers({ clock: virtualClock(), compress: false }).run(list(), () =>
+  const reply = await largeResponses({ clock: virtualClock(), compress: false }).run(list(), () =>
     Promise.resolve(answerOf(8192 * kib, 1024)),
   );
   assert.equal(reply.headers["content-length"], String(8192 * kib));
@@ -117,7 +117,7 @@ test("a slow reader gets the answer in pieces, and no more than it takes", async
 
 test("slow readers share a budget: the next waits, then is refused; when one is done the next gets its answer", async () => {
   const clock = virtualClock();
-  const step = largeAnswers({ clock, compress: false, budgetBytes: 3000 * kib });
+  const step = largeResponses({ clock, compress: false, budgetBytes: 3000 * kib });
   const ask = (more = {}) => step.run(list({}, more), () => Promise.resolve(answerOf(1000 * kib)));
   const read = new AbortController();
   // The size of the first response is not known beforehand.
@@ -131,7 +131,7 @@ test("slow readers share a budget: the next waits, then is refused; when one is 
 });
 
 test("lists of one node's pods each share the budget until they have left", async () => {
-  const step = largeAnswers({ clock: virtualClock(), compress: false, budgetBytes: 250 * kib });
+  const step = largeResponses({ clock: virtualClock(), compress: false, budgetBytes: 250 * kib });
   const ask = (node: string, more = {}) =>
     step.run(apiCall({ path: `/api/v1/pods?fieldSelector=spec.nodeName%3D${node}`, ...more }), () =>
       Promise.resolve(answerOf(100 * kib)),
@@ -150,7 +150,7 @@ test("lists of one node's pods each share the budget until they have left", asyn
 test("an answer that was sent whole and that nobody reads is broken off after a while, where others wait", async () => {
   const clock = virtualClock();
   const aborted: string[] = [];
-  const step = largeAnswers({
+  const step = largeResponses({
     clock,
     compress: false,
     budgetBytes: 150 * kib,
@@ -171,7 +171,7 @@ test("an answer that was sent whole and that nobody reads is broken off after a 
 
 test("an answer that waits for its turn on a connection that is read is not broken off, until nobody reads", async () => {
   const clock = virtualClock();
-  const step = largeAnswers({ clock, compress: false, budgetBytes: 150 * kib });
+  const step = largeResponses({ clock, compress: false, budgetBytes: 150 * kib });
   const ask = (more = {}) => step.run(list({}, more), () => Promise.resolve(answerOf(100 * kib)));
   const over = new AbortController();
   let sent = 0;
@@ -192,7 +192,7 @@ test("an answer that waits for its turn on a connection that is read is not brok
 for (const headers of [{}, { "accept-encoding": "gzip" }]) {
   test(`an answer that nobody reads is given up after five minutes, or soon where others wait, ${JSON.stringify(headers)}`, async () => {
     const clock = virtualClock();
-    const step = largeAnswers({ clock, compress: true, budgetBytes: 17_000 * kib });
+    const step = largeResponses({ clock, compress: true, budgetBytes: 17_000 * kib });
     // Random bytes hardly compress.
     const body = [randomBytes(16_384 * kib)];
     const ask = (over?: AbortSignal) =>
@@ -221,7 +221,7 @@ for (const headers of [{}, { "accept-encoding": "gzip" }]) {
 
 test("a reader that takes a little at a time is not given up, even where others wait", async () => {
   const clock = virtualClock();
-  const step = largeAnswers({ clock, compress: false, budgetBytes: 5000 * kib });
+  const step = largeResponses({ clock, compress: false, budgetBytes: 5000 * kib });
   const ask = () => step.run(list(), () => Promise.resolve(answerOf(4096 * kib)));
   const sink = memorySink();
   const written = streamOf(await ask())(sink);
@@ -248,7 +248,7 @@ const varied: [vary: string | undefined, told: string][] = [
 for (const [vary, told] of varied) {
   test(`a compressed answer that varied by ${vary} varies by ${told}`, async () => {
     const answer = { ...answerOf(200 * kib), headers: vary === undefined ? {} : { vary } };
-    const reply = await largeAnswers({ clock: virtualClock(), compress: true }).run(
+    const reply = await largeResponses({ clock: virtualClock(), compress: true }).run(
       list({ "accept-encoding": "gzip" }),
       () => Promise.resolve(answer),
     );
@@ -258,7 +258,7 @@ for (const [vary, told] of varied) {
 
 test("a part of a document is not compressed: it is a part of what was not", async () => {
   for (const size of [200, 2000]) {
-    const reply = await largeAnswers({ clock: virtualClock(), compress: true }).run(
+    const reply = await largeResponses({ clock: virtualClock(), compress: true }).run(
       list({ "accept-encoding": "gzip" }),
       () => Promise.resolve({ ...answerOf(size * kib), status: 206 }),
     );
@@ -268,7 +268,7 @@ test("a part of a document is not compressed: it is a part of what was not", asy
 
 test("an answer whose client is gone gives its bytes back", async () => {
   const clock = virtualClock();
-  const step = largeAnswers({ clock, compress: false, budgetBytes: 1500 * kib });
+  const step = largeResponses({ clock, compress: false, budgetBytes: 1500 * kib });
   const gone = new AbortController();
   const ask = (over?: AbortSignal) =>
     step.run(list({}, { over }), () => Promise.resolve(answerOf(1000 * kib)));
@@ -280,7 +280,7 @@ test("an answer whose client is gone gives its bytes back", async () => {
 });
 
 test("a failed list gives its bytes back", async () => {
-  const step = largeAnswers({ clock: virtualClock(), compress: false, budgetBytes: 1500 * kib });
+  const step = largeResponses({ clock: virtualClock(), compress: false, budgetBytes: 1500 * kib });
   const gone = new AbortController();
   await step.run(list({}, { over: gone.signal }), () => Promise.resolve(answerOf(1000 * kib)));
   gone.abort();

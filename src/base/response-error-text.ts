@@ -13,41 +13,41 @@ const texts: Readonly<Record<number, string>> = {
   504: "the server was unable to return a response in the time allotted, but may still be processing the request",
 };
 /** For these statuses the response body is the error text. */
-const ownWords = [403, 406, 415];
+const statusesWithBodyText = [403, 406, 415];
 
 /** `type` is the response's content type; without one, the body is parsed as a document if possible. */
-export function refusalText(status: number, body: string, type = ""): string {
-  const { message, said }: Said = type.startsWith("text/")
-    ? { said: body.trim() }
-    : read(body, type === "" ? body.trim() : "unknown");
+export function responseErrorText(status: number, body: string, type = ""): string {
+  const { message, text }: ParsedBody = type.startsWith("text/")
+    ? { text: body.trim() }
+    : parseBody(body, type === "" ? body.trim() : "unknown");
   if (message !== undefined) return message;
-  if (ownWords.includes(status)) return said;
+  if (statusesWithBodyText.includes(status)) return text;
   return (
     texts[status] ??
     (status >= 500
-      ? `an error on the server (${JSON.stringify(said)}) has prevented the request from succeeding`
+      ? `an error on the server (${JSON.stringify(text)}) has prevented the request from succeeding`
       : `the server responded with the status code ${status} but did not return more information`)
   );
 }
 
-interface Said {
+interface ParsedBody {
   readonly message?: string;
-  readonly said: string;
+  readonly text: string;
 }
 
 /**
  * Returns the message of a Status (or an object without kind) that reports a failure; otherwise a placeholder
  * for the body.
  */
-function read(body: string, unreadable: string): Said {
+function parseBody(body: string, unreadable: string): ParsedBody {
   let value: unknown;
   try {
     value = JSON.parse(body);
   } catch {
-    return { said: unreadable };
+    return { text: unreadable };
   }
   const { kind, status, message } = (value ?? {}) as { kind?: unknown; status?: unknown; message?: unknown };
   return (kind ?? "Status") === "Status" && status === "Failure" && typeof message === "string"
-    ? { message, said: message }
-    : { said: "unknown" };
+    ? { message, text: message }
+    : { text: "unknown" };
 }

@@ -73,7 +73,7 @@ const wasKnown = (apiVersion: string, kind: string): boolean =>
   own(formerVersions, apiVersion)?.includes(kind) ??
   (apiVersion.endsWith("/v1beta1") && formerBetas.has(firstLabel(apiVersion)));
 
-export function otherKind(sent: Type, expected: Type, dialect: Dialect): ApiError {
+export function typeMismatch(sent: Type, expected: Type, dialect: Dialect): ApiError {
   if (sent.kind === expected.kind && isKnown(sent, dialect))
     return badRequest(
       `the API version in the data (${sent.apiVersion}) does not match the expected API version (${expected.apiVersion})`,

@@ -6,10 +6,10 @@
 // half of it. So a buffer that covers more than half of its memory is its only user.
 
 /** Freeing shorter buffers one by one is not worth the call. */
-const shortest = 16 * 1024;
+const minFreedBytes = 16 * 1024;
 
-export function giveBack(buffers: readonly Uint8Array[]): void {
+export function freeBuffers(buffers: readonly Uint8Array[]): void {
   for (const { buffer, length } of buffers)
-    if (length >= shortest && buffer instanceof ArrayBuffer && buffer.byteLength < 2 * length)
+    if (length >= minFreedBytes && buffer instanceof ArrayBuffer && buffer.byteLength < 2 * length)
       buffer.transfer(0);
 }

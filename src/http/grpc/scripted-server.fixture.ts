@@ -11,7 +11,7 @@ import {
 import type { AddressInfo } from "node:net";
 import { FrameReader, framed } from "./frames.ts";
 
-export interface StandInCall {
+export interface ScriptedCall {
   readonly path: string;
   readonly headers: Record<string, string>;
   readonly stream: ServerHttp2Stream;
@@ -22,24 +22,24 @@ export interface StandInCall {
   finish(status?: number, message?: string): void;
 }
 
-export interface StandIn {
+export interface ScriptedServer {
   readonly url: string;
   readonly port: number;
-  readonly calls: StandInCall[];
+  readonly calls: ScriptedCall[];
   readonly sessions: ServerHttp2Session[];
   close(): Promise<void>;
 }
 
-export interface StandInOptions {
+export interface ScriptedServerOptions {
   readonly listen?: { readonly path: string } | { readonly port: number };
   readonly tls?: { readonly cert: string; readonly key: string; readonly ca?: string };
 }
 
 /** Starts the server; `answer` handles every call. */
-export async function standIn(
-  answer: (call: StandInCall) => void | Promise<void>,
-  { listen, tls }: StandInOptions = {},
-): Promise<StandIn> {
+export async function scriptedServer(
+  answer: (call: ScriptedCall) => void | Promise<void>,
+  { listen, tls }: ScriptedServerOptions = {},
+): Promise<ScriptedServer> {
   const server: Http2Server | Http2SecureServer = tls
     ? createSecureServer({
         ...tls,
@@ -47,7 +47,7 @@ export async function standIn(
         rejectUnauthorized: tls.ca !== undefined,
       })
     : createServer();
-  const calls: StandInCall[] = [];
+  const calls: ScriptedCall[] = [];
   const sessions: ServerHttp2Session[] = [];
   server.on("session", (session: ServerHttp2Session) => {
     session.on("error", () => {});
@@ -56,7 +56,7 @@ export async function standIn(
   server.on("sessionError", () => {});
   server.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
     stream.on("error", () => {});
-    const call: StandInCall = {
+    const call: ScriptedCall = {
       path: String(headers[":path"]),
       headers: headers as Record<string, string>,
       stream,

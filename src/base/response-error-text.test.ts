@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { refusalText } from "./refusal-text.ts";
+import { responseErrorText } from "./response-error-text.ts";
 
 const cases: [name: string, status: number, body: string, text: string][] = [
   [
@@ -27,4 +27,4 @@ const cases: [name: string, status: number, body: string, text: string][] = [
   ["any other", 302, "", "the server responded with the status code 302 but did not return more information"],
 ];
 for (const [name, status, body, text] of cases)
-  test(`${name} is told`, () => assert.equal(refusalText(status, body), text));
+  test(`${name} is told`, () => assert.equal(responseErrorText(status, body), text));
