@@ -61,7 +61,7 @@ export interface Call {
   readonly upgradable: boolean;
   /**
    * Makes an HTTP/2 client open its next connection, possibly to another server, by sending GOAWAY; otherwise
-   * does nothing. Requests sent before the client receives it are still served, unless `atOnce` is set.
+   * does nothing. Requests sent before the client receives it are still served, unless `immediately` is set.
    */
   goAway(immediately?: boolean): void;
 }

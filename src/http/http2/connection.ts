@@ -425,7 +425,7 @@ export class Connection {
     if (this.shutdown === "final") this.closeAfterFlush();
   }
 
-  /** Sends GOAWAY; streams opened before the client receives it are served, unless `atOnce` is set. */
+  /** Sends GOAWAY; streams opened before the client receives it are served, unless `immediately` is set. */
   goAway(immediately = false): void {
     if (immediately && this.shutdown === "no") this.shutdown = "announced";
     if (immediately) return this.finishShutdown();
