@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AbortListeners } from "./abort-listeners.ts";
 
-test("whoever still waits is told once, and whoever comes late is not", () => {
+test("registered listeners are called once, and those added after the abort are not", () => {
   const stop = new AbortController();
   const listeners = new AbortListeners(stop.signal);
   const told: string[] = [];

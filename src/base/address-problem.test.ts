@@ -38,5 +38,5 @@ const cases: [text: string, problem: string][] = [
   ["::1.2.3.4.5", 'ParseAddr("1.2.3.4.5"): IPv4 address too long (at "1.2.3.4.5")'],
 ];
 for (const [text, problem] of cases)
-  test(`${JSON.stringify(text)} is none: ${problem}`, () =>
+  test(`${JSON.stringify(text)} is not an address: ${problem}`, () =>
     assert.equal(addressProblem(text), `ParseAddr(${JSON.stringify(text)}): ${problem}`));

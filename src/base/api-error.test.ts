@@ -6,11 +6,11 @@ const cases: [name: string, value: unknown, shown: string][] = [
   ["a text is quoted", "a", '"a"'],
   ["a number is not", 5, "5"],
   ["an object is JSON", { a: [1] }, '{"a":[1]}'],
-  ["nothing is null", null, '"null"'],
-  ["a list of texts has a type", ["a", "b"], '[]string{"a", "b"}'],
+  ['a missing value is "null"', null, '"null"'],
+  ["a list of strings has a type", ["a", "b"], '[]string{"a", "b"}'],
   ["an integer beyond 2^53 stays whole", 9007199254740993n, "9007199254740993"],
   [
-    "one inside an object does not break the sentence",
+    "a large integer inside an object is formatted, too",
     { generation: 9007199254740993n },
     '{"generation":9007199254740992}',
   ],
@@ -22,13 +22,13 @@ for (const [name, value, shown] of cases)
 test("a missing value is not shown", () =>
   assert.equal(fieldErrorText(required("f", "why")), "f: Required value: why"));
 
-test("what is found twice is said once, and counted twice", () => {
+test("repeated errors share one message but keep their own causes", () => {
   const error = invalid({ group: "", kind: "Thing" }, "a", [required("x"), required("x")]);
   assert.equal(error.message, 'Thing "a" is invalid: x: Required value');
   assert.equal(error.details!.causes!.length, 2);
 });
 
-test("findings beyond a mebibyte of text are counted, not told", () => {
+test("errors beyond a mebibyte of text are counted but not reported", () => {
   const whole = Array.from({ length: 1000 }, (_, i) => `item-${i}`.padEnd(20, "x"));
   const error = invalid(
     { group: "", kind: "Thing" },

@@ -21,7 +21,7 @@ const counted = `
   probe.close();
 `;
 
-test("long timers that are called off leave nothing behind, whatever their length", () => {
+test("cancelled long timers leave no memory behind, whatever their duration", () => {
   const left = execFileSync(
     process.execPath,
     ["--no-warnings", "--conditions=orch-source", "--input-type=module", "--eval", counted],
@@ -50,17 +50,17 @@ test("a virtual clock runs what falls due, in order, and nothing else", async ()
 const sleepers: [name: string, clock: Clock, pass: () => Promise<void>][] = (() => {
   const virtual = virtualClock();
   return [
-    ["the machine's", systemClock, async () => undefined],
+    ["the system", systemClock, async () => undefined],
     ["a virtual", virtual, () => virtual.advance(1)],
   ];
 })();
 for (const [name, clock, pass] of sleepers) {
-  test(`a sleeper wakes on ${name} clock when its time is over`, async () => {
+  test(`a sleep on ${name} clock ends after its time`, async () => {
     const slept = clock.sleep(1).then(() => "awake");
     await pass();
     assert.equal(await slept, "awake");
   });
-  test(`a sleeper on ${name} clock is woken by a signal, also by one that was there before`, async () => {
+  test(`a sleep on ${name} clock is ended by a signal, even one aborted before`, async () => {
     const stop = new AbortController();
     const sleeping = clock.sleep(1_000_000, stop.signal);
     stop.abort(new Error("enough"));

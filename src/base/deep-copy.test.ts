@@ -3,9 +3,9 @@ import { test } from "node:test";
 import { deepCopy } from "./deep-copy.ts";
 
 const cases: [name: string, value: unknown][] = [
-  ["texts, numbers, truth and nothing", ["a", 1, 9007199254740993n, true, null, undefined]],
+  ["strings, numbers, booleans and null", ["a", 1, 9007199254740993n, true, null, undefined]],
   ["objects in lists in objects", { a: [{ b: [[]] }, {}] }],
-  ["keys that every object has", JSON.parse('{"__proto__":{"x":1},"constructor":"c","toString":{}}')],
+  ["keys that objects inherit", JSON.parse('{"__proto__":{"x":1},"constructor":"c","toString":{}}')],
 ];
 for (const [name, value] of cases) {
   test(`a copy of ${name} is equal and shares nothing`, () => {
@@ -15,7 +15,7 @@ for (const [name, value] of cases) {
   });
 }
 
-test("a copy inherits from nobody new", () => {
+test("a copy keeps the default prototype", () => {
   const copy = deepCopy(JSON.parse('{"__proto__":{"evil":1}}') as Record<string, unknown>);
   assert.equal(copy["evil"], undefined);
   assert.deepEqual(Object.keys(copy), ["__proto__"]);

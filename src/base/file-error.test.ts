@@ -12,8 +12,8 @@ const textOf = (file: string): string => {
   return "";
 };
 
-test("a file that is not there is told as Go tells it", () =>
+test("a missing file is reported with Go's text", () =>
   assert.equal(textOf("/nowhere/at/all"), "open /nowhere/at/all: no such file or directory"));
-test("a folder is told as Go tells it", () => assert.equal(textOf("/"), "read /: is a directory"));
-test("what has no code of the system is told as it is", () =>
+test("a directory is reported with Go's text", () => assert.equal(textOf("/"), "read /: is a directory"));
+test("an error without an errno keeps its message", () =>
   assert.equal(fileErrorText(new Error("odd"), "/x"), "odd"));

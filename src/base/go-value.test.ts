@@ -6,11 +6,11 @@ const cases: [name: string, value: unknown, plain: string, syntax: string, type:
   ["a text", 'a"b\n', 'a"b\n', String.raw`"a\"b\n"`, "string"],
   ["a control character", "\u0001", "\u0001", String.raw`"\x01"`, "string"],
   ["nothing", null, "<nil>", "interface {}(nil)", "<nil>"],
-  ["a truth value", true, "true", "true", "bool"],
+  ["a boolean", true, "true", "true", "bool"],
   ["an integer", 5, "5", "5", "int64"],
   ["a large integer", 9223372036854775807n, "9223372036854775807", "9223372036854775807", "int64"],
   ["a fraction", -0.5, "-0.5", "-0.5", "float64"],
-  ["a number no integer holds", 1e20, "1e+20", "1e+20", "float64"],
+  ["a number beyond the integer range", 1e20, "1e+20", "1e+20", "float64"],
   ["a list", ["a", 1], "[a 1]", '[]interface {}{"a", 1}', "[]interface {}"],
   ["an empty map", {}, "map[]", "map[string]interface {}{}", "map[string]interface {}"],
   [

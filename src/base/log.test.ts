@@ -17,7 +17,7 @@ function recorded(options: LogOptions = {}) {
 }
 const tail = (line: string | undefined): string => line?.slice(line.indexOf("] ") + 2).trimEnd() ?? "";
 
-test("a text line has severity, time, process, place, sentence and fields", () => {
+test("a text line has severity, time, process, location, message and fields", () => {
   const { log, lines } = recorded();
   log.info("pod stopped", { pod: "a/b", graceSeconds: 30 });
   assert.match(
@@ -38,7 +38,7 @@ const values: [name: string, value: unknown, shown: string][] = [
     '"cannot read: no such file"',
   ],
   [
-    "an API object shows where it is",
+    "an API object shows its namespace and name",
     { metadata: { namespace: "default", name: "web" }, spec: {} },
     '"default/web"',
   ],
@@ -64,13 +64,13 @@ test("a value that cannot be printed does not throw", () => {
   assert.match(lines[0]!, /unprintable/);
 });
 
-test("a huge value is cut", () => {
+test("a huge value is truncated", () => {
   const { log, lines } = recorded();
   log.info("x", { huge: "y".repeat(1_000_000) });
   assert.ok(lines[0]!.length < 5000);
 });
 
-test("undefined fields are left out, and lasting fields come first", () => {
+test("undefined fields are omitted, and fields of the log come first", () => {
   const { log, lines } = recorded();
   log.with({ a: 1 }).with({ b: 2 }).warn("x", { c: undefined, d: 4 });
   assert.equal(tail(lines[0]), '"x" a=1 b=2 d=4');
@@ -80,8 +80,8 @@ test("undefined fields are left out, and lasting fields come first", () => {
 const levels: [name: string, options: LogOptions, level: number, written: boolean][] = [
   ["above the verbosity is not written", { verbosity: 2 }, 3, false],
   ["at the verbosity is written", { verbosity: 2 }, 2, true],
-  ["a module may ask for more", { modules: [{ pattern: "log*", level: 4 }] }, 4, true],
-  ["a module cannot ask for less", { verbosity: 4, modules: [{ pattern: "log", level: 1 }] }, 4, true],
+  ["a module may have a higher level", { modules: [{ pattern: "log*", level: 4 }] }, 4, true],
+  ["a module cannot have a lower level", { verbosity: 4, modules: [{ pattern: "log", level: 1 }] }, 4, true],
   ["another module's pattern does not count", { modules: [{ pattern: "server", level: 9 }] }, 1, false],
 ];
 for (const [name, options, level, written] of levels) {
@@ -115,7 +115,7 @@ test("a JSON line is one object", () => {
   });
 });
 
-test("errors go to their own stream when split", () => {
+test("errors are written to a separate stream if split", () => {
   const info: string[] = [];
   const { log, lines } = recorded({
     format: "json",
@@ -126,7 +126,7 @@ test("errors go to their own stream when split", () => {
   assert.deepEqual([info.length, lines.length], [1, 1]);
 });
 
-test("a sink hands over whole lines, and the rest after a full pipe", () => {
+test("a sink writes whole lines, and the rest after a full pipe", () => {
   let room = 5;
   let taken = "";
   const sink = logSink({
@@ -148,7 +148,7 @@ test("a sink hands over whole lines, and the rest after a full pipe", () => {
   assert.equal(taken, "hello world\nnext\n");
 });
 
-test("a sink hands lines over by itself, those of each turn together", async () => {
+test("a sink flushes by itself, writing the lines of each turn together", async () => {
   const taken: string[] = [];
   const sink = logSink({
     descriptor: 2,
@@ -164,7 +164,7 @@ test("a sink hands lines over by itself, those of each turn together", async () 
   assert.deepEqual(taken, ["a\nb\n", "c\n"]);
 });
 
-test("a sink whose reader is gone neither throws nor grows", () => {
+test("a sink with a closed pipe neither throws nor grows", () => {
   let written = 0;
   const sink = logSink({
     descriptor: 2,
@@ -186,7 +186,7 @@ const drops: [format: "text" | "json", notice: RegExp][] = [
   ],
 ];
 for (const [format, notice] of drops) {
-  test(`a sink drops the oldest lines past its limit and says in ${format} how many`, () => {
+  test(`a sink drops the oldest lines beyond its limit and reports their number as ${format}`, () => {
     let taken = "";
     const sink = logSink({
       descriptor: 2,
@@ -205,7 +205,7 @@ for (const [format, notice] of drops) {
   });
 }
 
-test("a buffering sink hands over what it holds at its flush interval", async () => {
+test("a buffering sink writes its buffer at the flush interval", async () => {
   const arrived = Promise.withResolvers<string>();
   const output = (_descriptor: number, bytes: Uint8Array): number => {
     arrived.resolve(Buffer.from(bytes).toString());
@@ -217,7 +217,7 @@ test("a buffering sink hands over what it holds at its flush interval", async ()
   clearInterval(alive);
 });
 
-test("a buffering sink hands over when its buffer is full", () => {
+test("a buffering sink writes its buffer when it is full", () => {
   let taken = "";
   const sink = logSink({
     descriptor: 1,
@@ -234,7 +234,7 @@ test("a buffering sink hands over when its buffer is full", () => {
   assert.equal(taken, "aaaa\nbbbb\n");
 });
 
-test("a sink without a buffer hands each turn's lines over at once", async () => {
+test("a sink without a buffer writes the lines of each turn immediately", async () => {
   const taken: string[] = [];
   const sink = logSink({
     descriptor: 1,

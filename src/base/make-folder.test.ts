@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { makeFolder, makeFolderAsync } from "./make-folder.ts";
 
-test("a folder is made with all that lead to it, for its owner only, and may be there already", (t) => {
+test("a directory is created with its parents, for its owner only, and may exist already", (t) => {
   const root = mkdtempSync(join(tmpdir(), "orch-folder-"));
   t.after(() => rmSync(root, { recursive: true }));
   const folder = join(root, "a", "b", "c");
@@ -31,7 +31,7 @@ for (const [name, path, code] of impossible) {
   });
 }
 
-test("others may be let into a folder that is made", async (t) => {
+test("a created directory may be accessible to others", async (t) => {
   const root = mkdtempSync(join(tmpdir(), "orch-folder-"));
   t.after(() => rmSync(root, { recursive: true }));
   const folder = join(root, "a", "b");
@@ -39,7 +39,7 @@ test("others may be let into a folder that is made", async (t) => {
   assert.equal(statSync(folder).mode & 0o777, 0o755 & ~process.umask());
 });
 
-test("what is in the place of a folder stays as it is", (t) => {
+test("a file in the place of a directory is left unchanged", (t) => {
   const root = mkdtempSync(join(tmpdir(), "orch-folder-"));
   t.after(() => rmSync(root, { recursive: true }));
   writeFileSync(join(root, "f"), "x");

@@ -44,7 +44,7 @@ seconds_count{verb="GET"} 4
   );
 });
 
-test("what was counted is forgotten, and counted on by whoever holds a series", () => {
+test("reset sets series to zero, and existing references keep counting", () => {
   const metrics = createMetrics();
   const name = (type: string) => ({ name: type, help: "h", labels: ["a"] });
   const counted = metrics.counter(name("counted")).with("1");
@@ -113,14 +113,14 @@ test("values outside an allow-list become unexpected", () => {
   assert.match(metrics.expose(), /x\{verb="GET"\} 1\nx\{verb="unexpected"\} 2\n/);
 });
 
-test("past the limit new series share one", () => {
+test("new series beyond the limit share one", () => {
   const metrics = createMetrics({ seriesLimit: 2 });
   const x = metrics.counter({ name: "x", help: "h", labels: ["who"] });
   for (const who of ["a", "b", "c", "d", "a"]) x.with(who).add();
   assert.match(metrics.expose(), /x\{who="a"\} 2\nx\{who="b"\} 1\nx\{who="overflow"\} 2\n/);
 });
 
-test("a removed series is gone, a cleared family is empty", () => {
+test("a removed series is not exposed, and a cleared family is empty", () => {
   const metrics = createMetrics();
   const x = metrics.gauge({ name: "x", help: "h", labels: ["a", "b"] });
   x.with("1", "2").set(1);
@@ -140,7 +140,7 @@ test("gauges may be set at the scrape", () => {
   assert.match(metrics.expose(), /now 2\n/);
 });
 
-test("one name is one metric", () => {
+test("a name can be registered only once", () => {
   const metrics = createMetrics();
   metrics.counter({ name: "x", help: "h" });
   assert.throws(() => metrics.gauge({ name: "x", help: "h" }), /declared twice/);

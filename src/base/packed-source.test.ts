@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { sourceAt } from "./packed-source.ts";
 
-test("a line of a packed program is told by the module it comes from", () => {
+test("a line of a packed program is mapped to its module", () => {
   const folder = mkdtempSync(join(tmpdir(), "orch-packed-"));
   try {
     mkdirSync(join(folder, "pack"));
@@ -20,7 +20,7 @@ test("a line of a packed program is told by the module it comes from", () => {
   }
 });
 
-test("other files have their own names, and what cannot be read too", () => {
+test("other files keep their names, as do files without readable marks", () => {
   assert.equal(sourceAt("file:///somewhere/server.ts", 12), "server.ts:12");
   assert.equal(sourceAt("file:///nowhere/pack/chunk.js", 12), "chunk.js:12");
 });

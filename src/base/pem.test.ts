@@ -16,19 +16,19 @@ const cases: [name: string, text: string, found: [type: string, hex: string, has
       ["B C", "000102"],
     ],
   ],
-  ["carriage returns are taken", block("A").replaceAll("\n", "\r\n"), [["A", "000102"]]],
+  ["carriage returns are accepted", block("A").replaceAll("\n", "\r\n"), [["A", "000102"]]],
   [
-    "headers are told",
+    "headers are detected",
     block("A", "Proc-Type: 4\n\nAAEC"),
     [["A", Buffer.from("Proc-Type: 4\n\nAAEC", "base64").toString("hex"), true]],
   ],
-  ["a block that is not closed is none", "-----BEGIN A-----\nAAEC\n", []],
+  ["an unterminated block is skipped", "-----BEGIN A-----\nAAEC\n", []],
   [
-    "a block closed as another type is none",
+    "a block closed with another type is skipped",
     `-----BEGIN A-----\nAAEC\n-----END B-----\n${block("C")}`,
     [["C", "000102"]],
   ],
-  ["a body on the boundary line is none", "-----BEGIN A-----AAEC-----END A-----", []],
+  ["a body on the boundary line is not a block", "-----BEGIN A-----AAEC-----END A-----", []],
 ];
 for (const [name, text, found] of cases)
   test(name, () =>

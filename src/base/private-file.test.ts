@@ -17,7 +17,7 @@ import { writePrivate } from "./private-file.ts";
 const folder = mkdtempSync(join(tmpdir(), "orch-private-"));
 after(() => rmSync(folder, { recursive: true }));
 
-test("a private file is made with its folders, for its owner only, and takes the place of an open one", () => {
+test("a private file is created with its parent directories, for its owner only, and replaces one with wider permissions", () => {
   const file = join(folder, "deep", "down", "key");
   writePrivate(file, "one");
   chmodSync(file, 0o644);
@@ -27,7 +27,7 @@ test("a private file is made with its folders, for its owner only, and takes the
   assert.deepEqual([file, join(folder, "deep")].map((path) => statSync(path).mode & 0o777), [0o600, 0o700]);
 });
 
-test("a write that fails leaves what was there, and no draft", () => {
+test("a failed write keeps the existing file and leaves no temporary file", () => {
   const taken = join(folder, "taken");
   mkdirSync(taken);
   writeFileSync(join(taken, "inside"), "");

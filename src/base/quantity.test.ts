@@ -60,7 +60,7 @@ test("sums keep the format of the first, unless it is zero", () => {
   assert.equal(formatQuantity(subtractQuantity(parseQuantity("2Gi"), parseQuantity("1Gi"))), "1Gi");
 });
 
-test("whatever is printed reads back as the same amount and prints the same again", () => {
+test("formatted quantities parse to the same amount and format equally again", () => {
   fc.assert(
     fc.property(
       fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }),

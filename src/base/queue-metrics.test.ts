@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { createMetrics } from "./metrics.ts";
 import { queueMetrics } from "./queue-metrics.ts";
 
-test("a queue tells what waits, what is worked on and for how long, and what ended", () => {
+test("a queue exposes its depth, unfinished work, durations and retries", () => {
   const metrics = createMetrics();
   let now = 1000;
   const queue = queueMetrics(metrics, () => now)("jobs");

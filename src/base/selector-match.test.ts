@@ -35,7 +35,7 @@ const requirements: fc.Arbitrary<Requirement> = fc.oneof(
   }),
 );
 
-test("compiled requirements mean what each of them means", () => {
+test("compiled requirements match exactly if each of them does", () => {
   fc.assert(
     fc.property(
       fc.array(requirements, { maxLength: 40 }),

@@ -64,7 +64,7 @@ for (const [text, message] of words)
   test(`"${text}" is no label selector: ${message}`, () =>
     assert.throws(() => parseLabelSelector(text), { name: "SelectorError", message }));
 
-test("an empty place in a set is an empty value", () =>
+test("an empty element of a set is an empty value", () =>
   assert.deepEqual(parseLabelSelector("a in (b,,c,)")[0]?.values, ["", "b", "c"]));
 
 const item = { labels: {}, fields: { reason: "x,y" }, name: "a" };
@@ -106,7 +106,7 @@ for (const [ofLabels, ofFields, exact] of exactCases) {
   });
 }
 
-test("a structured selector reads the same", () => {
+test("a structured selector is equivalent to the text", () => {
   const selects = fromLabelSelector({
     matchLabels: { app: "web" },
     matchExpressions: [{ key: "tier", operator: "NotIn", values: ["back"] }],

@@ -39,7 +39,7 @@ test("a sorted map behaves like a map with its keys sorted", () => {
   );
 });
 
-test("a scan stops when told to", () => {
+test("a scan stops when the visitor returns false", () => {
   const map = new SortedMap<number>();
   for (let i = 0; i < 5000; i++) map.set(`k/${String(i).padStart(5, "0")}`, i);
   const seen: number[] = [];
@@ -51,7 +51,7 @@ test("a scan stops when told to", () => {
   assert.equal(map.count("k/0", "k/01999"), 3000);
 });
 
-test("a map of values in any order is the same as one made key by key", () => {
+test("a map built from values in any order equals one built key by key", () => {
   const orders = [
     Array.from({ length: 3000 }, (_, i) => i),
     Array.from({ length: 3000 }, (_, i) => (i * 7919) % 3000),

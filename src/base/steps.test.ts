@@ -12,7 +12,7 @@ function* counted(upTo: number, milliseconds = 0): Steps<number> {
   return at;
 }
 
-test("steps that finish within a slice give their result without a turn of the event loop", async (t) => {
+test("steps that finish within a slice return their result without a turn of the event loop", async (t) => {
   t.mock.method(performance, "now", () => 0);
   let turned = false;
   setImmediate(() => (turned = true));
@@ -33,11 +33,11 @@ test("steps that take longer than a slice let others run in between", async () =
   assert.ok(turns >= 3, `${turns} turns`);
 });
 
-test("steps end at a yield once nobody waits for them", async () => {
+test("steps end at a yield once their caller is gone", async () => {
   const caller = { signal: AbortSignal.abort(new Error("gone")) };
   await assert.rejects(runSteps(counted(64, 1), caller), /gone/);
 });
 
-test("steps run at once for those who cannot wait", () => {
+test("steps can run synchronously", () => {
   assert.equal(finishSteps(counted(1000)), 1000);
 });

@@ -20,7 +20,7 @@ test("a summary shows its sum and count with its labels", () => {
   assert.match(summary.expose("a", ""), /^a\{quantile="0.5"\} /);
 });
 
-test("what is older than the window counts for the sum but not for quantiles", () => {
+test("values older than the window count for the sum but not for quantiles", () => {
   let now = 0;
   const summary = summarySeries({ windowMilliseconds: 5000, now: () => now });
   summary.observe(9);

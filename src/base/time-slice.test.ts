@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { TimeSlice } from "./time-slice.ts";
 
-test("pieces of long work take turns: one slice of one of them in each turn of the event loop", async () => {
+test("long tasks take turns: each turn of the event loop runs one slice of one task", async () => {
   const slices: string[] = [];
   const piece = async (name: string): Promise<void> => {
     const work = new TimeSlice();
@@ -21,7 +21,7 @@ test("pieces of long work take turns: one slice of one of them in each turn of t
   assert.equal(slices.join(""), "abcabcabc");
 });
 
-test("what somebody waits for comes before work in the background, which still gets a turn of eight", async () => {
+test("tasks with a waiting caller precede background tasks, which still get one turn in eight", async () => {
   const slices: string[] = [];
   const piece = async (name: string, work: TimeSlice, length: number): Promise<void> => {
     for (let slice = 0; slice < length; slice++) {
@@ -38,7 +38,7 @@ test("what somebody waits for comes before work in the background, which still g
   assert.match(order, /^w{0,7}(bw{7})+(bw{0,7})?b*$/, order);
 });
 
-test("work in the background that somebody comes to wait for is no longer that", async () => {
+test("a background task that gets a waiting caller is promoted", async () => {
   const slices: string[] = [];
   const promoted = new TimeSlice("background");
   const piece = async (name: string, work: TimeSlice): Promise<void> => {
@@ -55,7 +55,7 @@ test("work in the background that somebody comes to wait for is no longer that",
   assert.equal(slices.indexOf("promoted") < slices.lastIndexOf("background"), true, slices.join());
 });
 
-test("small steps ask for a rest only once a slice is over", (t) => {
+test("small steps yield only once a slice is used up", (t) => {
   let now = 0;
   t.mock.method(performance, "now", () => now);
   const work = new TimeSlice();

@@ -41,7 +41,7 @@ for (const text of [
 ])
   test(`"${text}" is no time`, () => assert.throws(() => canonicalTime(text), { name: "TimeError" }));
 
-test("a micro time has six digits, whatever its offset, and refuses any other number of them", () => {
+test("a micro time has six fractional digits, whatever its offset, and any other number is rejected", () => {
   assert.equal(canonicalMicroTime("2002-01-01T02:01:01.000002+01:00"), "2002-01-01T01:01:01.000002Z");
   assert.throws(() => canonicalMicroTime("2002-01-01T01:01:01Z"));
   assert.throws(() => canonicalMicroTime("2002-01-01T01:01:01.0000021Z"));
@@ -75,7 +75,7 @@ const misfits: [text: string, reader: typeof parseTime, message: string][] = [
   ["2024-02-03T04:05:06Zx", parseTime, ': extra text: "x"'],
 ];
 for (const [text, reader, message] of misfits) {
-  test(`"${text}" is refused where it leaves its layout`, () =>
+  test(`"${text}" is rejected at the position where it deviates from its layout`, () =>
     assert.throws(
       () => reader(text),
       (error: Error) => error.message.endsWith(message),

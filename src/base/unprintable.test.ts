@@ -3,11 +3,11 @@ import { test } from "node:test";
 import { goQuoted, unprintableIn, withoutUnprintable } from "./unprintable.ts";
 
 const cases: readonly [name: string, text: string, found: readonly string[], rest: string][] = [
-  ["ASCII is printed", "kubectl-1.27 (x)", [], "kubectl-1.27 (x)"],
-  ["so are letters, marks, numbers and symbols", "é\u0301 ٣ € 界", [], "é\u0301 ٣ € 界"],
-  ["no control character is", "a\tb\u007fc", ["\t", "\u007f"], "abc"],
-  ["no space but the plain one is", "a\u00a0b\u2003c", ["\u00a0", "\u2003"], "abc"],
-  ["none that is half a pair or unassigned is", "a\ud800b\u0378", ["\ud800", "\u0378"], "ab"],
+  ["ASCII is printable", "kubectl-1.27 (x)", [], "kubectl-1.27 (x)"],
+  ["letters, marks, numbers and symbols are printable", "é\u0301 ٣ € 界", [], "é\u0301 ٣ € 界"],
+  ["control characters are unprintable", "a\tb\u007fc", ["\t", "\u007f"], "abc"],
+  ["only the plain space is printable", "a\u00a0b\u2003c", ["\u00a0", "\u2003"], "abc"],
+  ["lone surrogates and unassigned characters are unprintable", "a\ud800b\u0378", ["\ud800", "\u0378"], "ab"],
 ];
 for (const [name, text, found, rest] of cases)
   test(name, () => {
@@ -18,7 +18,7 @@ for (const [name, text, found, rest] of cases)
     assert.equal(withoutUnprintable(text), rest);
   });
 
-test("the index of a character is told", () => {
+test("the index of each character is returned", () => {
   assert.deepEqual(
     unprintableIn("ab\tc\n").map(({ index }) => index),
     [2, 4],

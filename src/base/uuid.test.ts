@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { newUuid } from "./uuid.ts";
 
-test("they are UUIDs of version 4, and none comes twice", () => {
+test("UUIDs are of version 4 and unique", () => {
   const made = new Set<string>();
   for (let i = 0; i < 1000; i++) {
     const uid = newUuid();

@@ -26,7 +26,7 @@ describe("client configuration files", () => {
   /** The content of a certificate is not validated until a connection is made. */
   const ca = "-----BEGIN CERTIFICATE-----\n";
 
-  test("what is written reads back the same, for its owner only, and leaves no draft", () => {
+  test("a written config is read back unchanged, for its owner only, without a temporary file", () => {
     const config = singleContext({
       name: "local",
       server: "https://127.0.0.1:1",
@@ -48,7 +48,7 @@ describe("client configuration files", () => {
     assert.deepEqual(rest, { server: "https://127.0.0.1:1", headers: {}, namespace: "n" });
   });
 
-  test("fields nobody here knows survive reading and writing", () => {
+  test("unknown fields are preserved by reading and writing", () => {
     const file = put(
       "config",
       "kind: Config\npreferences: {colors: true}\nclusters: [{name: a, cluster: {server: 's', extensions: [1]}, extra: x}]\n",
@@ -83,7 +83,7 @@ contexts:
 - {name: stranger, context: {cluster: c1, user: nobody}}
 `;
 
-  test("the current context counts unless another is named; file names are taken from the config's folder", () => {
+  test("the current context is the default; file names are relative to the config's directory", () => {
     mkdirSync(join(folder, "pki"));
     for (const [name, text] of [
       ["pki/ca.crt", ca],
@@ -113,24 +113,24 @@ contexts:
   });
 
   const refusals: [name: string, text: string, context: string | undefined, message: RegExp][] = [
-    ["a text that is no YAML", "a: [", undefined, /config: /],
+    ["invalid YAML", "a: [", undefined, /config: /],
     ["a list", "- a", undefined, /not a client config/],
     ["another kind", "kind: Pod", undefined, /kind "Pod"/],
-    ["clusters that are no list", "clusters: {}", undefined, /clusters must be a list/],
+    ["clusters that are not a list", "clusters: {}", undefined, /clusters must be a list/],
     ["a cluster without a name", "clusters: [{cluster: {}}]", undefined, /clusters\[0\] must have a name/],
     [
-      "a server that is no text",
+      "a server that is not a string",
       "clusters: [{name: a, cluster: {server: 5}}]",
       undefined,
       /clusters\[0\].cluster.server must be a string/,
     ],
-    ["a current-context that is no name", "current-context: [a]", undefined, /current-context/],
+    ["a current-context that is not a name", "current-context: [a]", undefined, /current-context/],
     ["no current context", "kind: Config", undefined, /no current-context/],
     ["an unknown context", files, "missing", /no context "missing"/],
     ["a context with an unknown cluster", files, "lost", /cluster "nowhere"/],
     ["a context with an unknown user", files, "stranger", /user "nobody"/],
     ["a credential helper", files, "plugin", /by exec/],
-    ["files that are not there", files, "second", /ca\.crt/],
+    ["missing files", files, "second", /ca\.crt/],
   ];
   const odd = (cluster: object, user: object, more: object = {}): string =>
     JSON.stringify({
@@ -149,22 +149,27 @@ contexts:
       /client-key-data or client-key must be specified for u/,
     ],
     ["two credentials", odd({}, { token: "t", username: "a" }), undefined, /found \[token basicAuth\]/],
-    ["groups of nobody", odd({}, { "as-groups": ["g"] }), undefined, /without impersonating a user/],
+    ["groups without a user", odd({}, { "as-groups": ["g"] }), undefined, /without impersonating a user/],
     [
-      "attributes of nobody",
+      "attributes without a user",
       odd({}, { "as-user-extra": { a: [] } }),
       undefined,
       /without impersonating a user/,
     ],
     [
-      "authorities that are no certificates",
+      "authorities that are not certificates",
       odd({ "certificate-authority-data": text("x") }, {}),
       undefined,
       /unable to parse bytes as PEM block/,
     ],
-    ["data that are no base64", odd({ "certificate-authority-data": "%%" }, {}), undefined, /must be base64/],
     [
-      "authorities that are not asked",
+      "data that are not base64",
+      odd({ "certificate-authority-data": "%%" }, {}),
+      undefined,
+      /must be base64/,
+    ],
+    [
+      "authorities with verification disabled",
       odd({ "certificate-authority-data": text("x"), "insecure-skip-tls-verify": true }, {}),
       undefined,
       /with the insecure flag is not allowed/,
@@ -175,17 +180,22 @@ contexts:
       undefined,
       /by a proxy, which this client does not use/,
     ],
-    ["a proxy of another sort", odd({ "proxy-url": "ftp://x" }, {}), undefined, /unsupported scheme "ftp"/],
-    ["a proxy that is none", odd({ "proxy-url": "://" }, {}), undefined, /could not parse: :\/\//],
     [
-      "two users of one name",
+      "a proxy with an unknown scheme",
+      odd({ "proxy-url": "ftp://x" }, {}),
+      undefined,
+      /unsupported scheme "ftp"/,
+    ],
+    ["an invalid proxy", odd({ "proxy-url": "://" }, {}), undefined, /could not parse: :\/\//],
+    [
+      "two users with the same name",
       odd({}, {}, { users: [{ name: "u" }, { name: "u" }] }),
       undefined,
       /duplicate name "u" in users/,
     ],
   );
   for (const [name, text, context, message] of refusals) {
-    test(`${name} is refused by name`, () => {
+    test(`${name}: the error names it`, () => {
       assert.throws(() => connectionOf(parseClientConfig(text, join(folder, "config")), context), {
         name: "ClientConfigError",
         message,
@@ -195,7 +205,7 @@ contexts:
 
   test("a missing file is named", () => assert.throws(() => readClientConfig(join(folder, "none")), /none/));
 
-  test("nothing of an interrupted write replaces what was there", () => {
+  test("an interrupted write does not replace the existing file", () => {
     const file = put("config", "kind: Config\n");
     const broken = {
       ...singleContext({ name: "a", server: "s" }),

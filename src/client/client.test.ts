@@ -133,7 +133,7 @@ const cases: [
   ],
 ];
 for (const [name, act, method, path, body, contentType] of cases) {
-  test(`${name} becomes one request`, async () => {
+  test(`${name} sends one request`, async () => {
     const transport = recorder();
     await act(apiClient(transport, dialect));
     const [request] = transport.sent;
@@ -148,12 +148,8 @@ for (const [name, act, method, path, body, contentType] of cases) {
 }
 
 const mistakes: [name: string, act: (client: ApiClient) => Promise<unknown>, message: RegExp][] = [
-  ["an empty name never becomes a list", (c) => c.of(kinds.nodes).get(""), /the name is empty/i],
-  [
-    "an empty name never becomes a deletion of everything",
-    (c) => c.of(kinds.nodes).delete(""),
-    /the name is empty/i,
-  ],
+  ["an empty name never requests a list", (c) => c.of(kinds.nodes).get(""), /the name is empty/i],
+  ["an empty name never deletes a collection", (c) => c.of(kinds.nodes).delete(""), /the name is empty/i],
   ["a namespace is needed to read one object", (c) => c.of(kinds.pods).get("a"), /say in which one/],
   ["a namespace is needed to delete many", (c) => c.of(kinds.pods).deleteMany(), /say in which one/],
 ];
@@ -165,7 +161,7 @@ for (const [name, act, message] of mistakes) {
   });
 }
 
-test("a refusal is an ApiError with the server's words, or with what came instead", async () => {
+test("an error response is an ApiError with the server's message, or with the body", async () => {
   const status = {
     kind: "Status",
     reason: "Conflict",
@@ -195,7 +191,7 @@ test("a refusal is an ApiError with the server's words, or with what came instea
   );
 });
 
-test("every page is of the usual size where none is asked for", async () => {
+test("pages have the default size if none is given", async () => {
   const page = (token?: string) => ({
     body: { metadata: { resourceVersion: "9", continue: token }, items: [] },
   });
@@ -237,7 +233,7 @@ test("list items carry their kind, and pages follow one another", async () => {
   );
 });
 
-test("watch events are read however they are cut into chunks", async () => {
+test("watch events are read however they are split into chunks", async () => {
   const text =
     '{"type":"ADDED","object":{"metadata":{"name":"ä"}}}\n{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"7"}}}\n';
   const bytes = Buffer.from(text);
@@ -270,14 +266,14 @@ for (const [name, path] of [
   ["orch", "/apis/events.orch.io/v1/namespaces/n/events/a"],
   ["kubernetes", "/apis/events.k8s.io/v1/namespaces/n/events/a"],
 ] as const) {
-  test(`a client for ${name} is made by that name`, async () => {
+  test(`a client for ${name} is created by dialect name`, async () => {
     const transport = recorder();
     await apiClient(transport, name).of(kinds.events).get("a", { namespace: "n" });
     assert.equal(transport.sent[0]!.path, path);
   });
 }
 
-test("when to come back is told even where only a header says it", async () => {
+test("Retry-After is reported even if only a header has it", async () => {
   const headers = { "retry-after": "5" };
   for (const answer of [{ body: { reason: "ServiceUnavailable" } }, { chunks: ["shutting down"] }]) {
     const client = apiClient(recorder([{ status: 503, headers, ...answer }]), dialect);

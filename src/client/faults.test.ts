@@ -22,7 +22,7 @@ const get = (path: string): ClientRequest => ({ method: "GET", path });
 const read = async ({ chunks }: ClientResponse): Promise<string> =>
   Buffer.concat(await Array.fromAsync(chunks)).toString();
 
-test("planned answers come in order, each once, and the server never hears of them", async () => {
+test("planned responses are returned in order, each once, without reaching the server", async () => {
   const inner = server(["ok"]);
   const faults = withFaults(inner);
   faults.plan({ answer: 500 });
@@ -37,7 +37,7 @@ test("planned answers come in order, each once, and the server never hears of th
   );
 });
 
-test("an answer is a Status that says when to come back", async () => {
+test("a planned response is a Status with Retry-After", async () => {
   const faults = withFaults(server([]));
   faults.plan({ answer: 429, retryAfterSeconds: 5, message: "busy" });
   const answer = await faults.send(get("/a"));
@@ -46,7 +46,7 @@ test("an answer is a Status that says when to come back", async () => {
   assert.deepEqual([reason, message, details], ["TooManyRequests", "busy", { retryAfterSeconds: 5 }]);
 });
 
-test("a rule picks its requests and stays until it is used up", async () => {
+test("a rule selects its requests and applies until it is used up", async () => {
   const faults = withFaults(server(["1\n", "2\n3\n"]));
   faults.plan({ dropAfterEvents: 2 }, { when: isWatch });
   assert.equal(await read(await faults.send(get("/a"))), "1\n2\n3\n");
@@ -59,7 +59,7 @@ test("a rule picks its requests and stays until it is used up", async () => {
   assert.equal(await read(await faults.send(get("/a?watch=1"))), "1\n2\n3\n");
 });
 
-test("an event that comes in pieces counts once", async () => {
+test("an event that arrives in pieces counts once", async () => {
   const faults = withFaults(server(["1", "\n", "2\n"]));
   faults.plan({ dropAfterEvents: 1 });
   const parts: string[] = [];
@@ -70,7 +70,7 @@ test("an event that comes in pieces counts once", async () => {
   assert.deepEqual(parts, ["1", "\n"]);
 });
 
-test("a stream may break before its first event, and one that ends earlier ends as it does", async () => {
+test("a stream may break before its first event, and one that ends earlier ends normally", async () => {
   const faults = withFaults(server(["1\n"]));
   faults.plan({ dropAfterEvents: 0 });
   faults.plan({ dropAfterEvents: 9 });
@@ -78,7 +78,7 @@ test("a stream may break before its first event, and one that ends earlier ends 
   assert.equal(await read(await faults.send(get("/a"))), "1\n");
 });
 
-test("a cut before keeps the request from the server, a cut after does not", async () => {
+test("a cut before the request keeps it from the server, a cut after it does not", async () => {
   const inner = server(["ok"]);
   const faults = withFaults(inner);
   faults.plan({ cut: "before" });
@@ -88,7 +88,7 @@ test("a cut before keeps the request from the server, a cut after does not", asy
   assert.deepEqual(inner.sent, ["GET /after"]);
 });
 
-test("a delay passes on the kit's clock and can be given up", async () => {
+test("a delay uses the given clock and can be aborted", async () => {
   const clock = virtualClock();
   const inner = server(["ok"]);
   const faults = withFaults(inner, { clock });
@@ -105,7 +105,7 @@ test("a delay passes on the kit's clock and can be given up", async () => {
   assert.deepEqual(inner.sent, ["GET /a"]);
 });
 
-test("clear() forgets the plan", async () => {
+test("clear() removes planned faults", async () => {
   const faults = withFaults(server(["ok"]));
   faults.plan({ answer: 500 }, { times: Infinity });
   assert.equal((await faults.send(get("/a"))).status, 500);

@@ -84,14 +84,14 @@ const said = (event: InformerEvent<AnyObject>): string =>
 
 const cases: [name: string, lists: Page[], watches: Stream[], told: string[], asked: string[]][] = [
   [
-    "tells what is there, then what changes",
+    "delivers existing objects, then changes",
     [{ version: 5, items: [object("a", 3), object("b", 5)] }],
     [[modified("a", 6), deleted("b", 7), added("c", 8)]],
     ["added a@3", "added b@5", "updated a@6", "deleted b@7", "added c@8"],
     ["list limit=500", "watch 5"],
   ],
   [
-    "goes on behind the last event when the server ends the watch",
+    "resumes after the last event when the server ends the watch",
     [{ version: 5, items: [] }],
     [[added("a", 6), "end"], [modified("a", 7)]],
     ["added a@6", "updated a@7"],
@@ -105,14 +105,14 @@ const cases: [name: string, lists: Page[], watches: Stream[], told: string[], as
     ["list limit=500", "watch 5", "watch 8"],
   ],
   [
-    "takes a bookmark as a place to go on from",
+    "resumes from a bookmark",
     [{ version: 5, items: [] }],
     [[bookmark(40), "end"], []],
     [],
     ["list limit=500", "watch 5", "watch 40"],
   ],
   [
-    "lists anew when its place is forgotten, and tells only differences",
+    "lists again when its revision is compacted, and delivers only differences",
     [
       { version: 5, items: [object("same", 1), object("changed", 2), object("gone", 3)] },
       { version: 90, items: [object("same", 1), object("changed", 50), object("new", 60)] },
@@ -139,7 +139,7 @@ const cases: [name: string, lists: Page[], watches: Stream[], told: string[], as
     ["list limit=500", "watch 5", "list limit=500", "watch 9"],
   ],
   [
-    "an object deleted and made again while nobody looked is told as both",
+    "an object deleted and recreated while disconnected is delivered as both",
     [
       { version: 5, items: [object("a", 3, "first")] },
       { version: 9, items: [object("a", 8, "second")] },
@@ -149,7 +149,7 @@ const cases: [name: string, lists: Page[], watches: Stream[], told: string[], as
     ["list limit=500", "watch 5", "list limit=500", "watch 9"],
   ],
   [
-    "a list torn between two pages is asked for whole, and nothing of the torn one is told",
+    "a list compacted between two pages is requested again whole, and the partial one is not delivered",
     [{ version: 5, items: [object("a", 1)], more: "t" }, expired, { version: 9, items: [object("b", 8)] }],
     [[]],
     ["added b@8"],
@@ -187,7 +187,7 @@ async function pass(clock: ReturnType<typeof virtualClock>, until: Promise<void>
   assert.ok(over, "the informer never came to the end of the script");
 }
 
-test("trouble is told, waited out longer each time, and a server's Retry-After is honoured", async () => {
+test("failures are reported with growing backoff, and a server's Retry-After is honoured", async () => {
   const clock = virtualClock();
   const stop = new AbortController();
   const busy = new ApiError(429, "TooManyRequests", "later", { retryAfterSeconds: 60 });
@@ -212,7 +212,7 @@ test("trouble is told, waited out longer each time, and a server's Retry-After i
   assert.ok(clock.now() - troubles[2]![1] >= 60_000);
 });
 
-test("a server that ends every watch at once is not asked in a hurry", async () => {
+test("a server that ends every watch immediately is retried with backoff", async () => {
   const clock = virtualClock();
   const stop = new AbortController();
   const script = scripted(
@@ -233,7 +233,7 @@ test("a server that ends every watch at once is not asked in a hurry", async () 
   assert.ok(clock.now() > 5_000, `only ${clock.now()} ms passed`);
 });
 
-test("a listener that throws is told about it and loses nothing", async () => {
+test("an error thrown by the listener is reported, and no event is lost", async () => {
   const stop = new AbortController();
   const clock = virtualClock();
   const script = scripted([{ version: 5, items: [object("a", 1), object("b", 2)] }], [[]]);

@@ -44,23 +44,18 @@ test("a document is posted to the path of the server, without credentials where 
 });
 
 const failures: [name: string, status: number, attempts: number, headers?: Record<string, string>][] = [
-  ["a server error is tried again", 500, 5],
-  ["a gateway that waited in vain is asked again", 504, 5],
-  ["too many requests are tried again", 429, 5],
-  ["a server that is not available is not asked again", 503, 1],
-  ["any other failure of the server is", 502, 5],
-  [
-    "one that says when to come back is asked ten more times in each attempt",
-    429,
-    55,
-    { "retry-after": "0" },
-  ],
-  ["and so is one that is not available", 503, 11, { "retry-after": "0" }],
-  ["a client error is not tried again", 404, 1],
-  ["unless it says when to come back", 404, 5, { "retry-after": "1" }],
-  ["a redirect that says no place is an answer", 302, 1, { location: "" }],
-  ["what is no redirect is not followed", 304, 1],
-  ["a status of success that nobody defined is a failure", 299, 1],
+  ["a server error is retried", 500, 5],
+  ["a gateway timeout is retried", 504, 5],
+  ["too many requests is retried", 429, 5],
+  ["an unavailable server is not retried", 503, 1],
+  ["any other server error is retried", 502, 5],
+  ["an error with Retry-After is retried ten times in each attempt", 429, 55, { "retry-after": "0" }],
+  ["an unavailable server with Retry-After is retried ten times", 503, 11, { "retry-after": "0" }],
+  ["a client error is not retried", 404, 1],
+  ["a client error with Retry-After is retried", 404, 5, { "retry-after": "1" }],
+  ["a redirect without a location is an error", 302, 1, { location: "" }],
+  ["a status that is not a redirect is not followed", 304, 1],
+  ["an undefined success status is an error", 299, 1],
 ];
 for (const [name, status, attempts, headers] of failures) {
   test(`${name}`, async () => {
@@ -89,7 +84,7 @@ const refusals: [type: string, body: string, text: string][] = [
   ["application/json", '{"kind":"Status","status":"Failure","message":"no"}', "no"],
 ];
 for (const [type, body, text] of refusals)
-  test(`a refusal in ${type} is told: ${text}`, async () => {
+  test(`an error in ${type} is reported: ${text}`, async () => {
     await using at = await harness((_request, response) => {
       response.writeHead(500, { "content-type": type }).end(body);
     });
@@ -98,7 +93,7 @@ for (const [type, body, text] of refusals)
     hook.close();
   });
 
-test("pauses between attempts grow", async () => {
+test("the backoff between attempts grows", async () => {
   await using at = await harness((_request, response) => response.writeHead(500).end());
   const hook = at.hook({ initialBackoffMilliseconds: 100 });
   await assert.rejects(hook.post("{}"));
@@ -110,7 +105,7 @@ test("pauses between attempts grow", async () => {
   hook.close();
 });
 
-test("a silent server is given up after the timeout, an aborted request at once", async () => {
+test("a silent server fails after the timeout, an aborted request immediately", async () => {
   await using at = await harness(() => undefined);
   const hook = at.hook({ attempts: 1, timeoutMilliseconds: 20 });
   await assert.rejects(hook.post("{}"), /: context deadline exceeded$/);
@@ -123,7 +118,7 @@ test("a silent server is given up after the timeout, an aborted request at once"
   patient.close();
 });
 
-test("a server that hangs up on a kept connection is not asked again: it may have acted", async () => {
+test("a request on a reused connection that is closed is not retried, as the server may have acted", async () => {
   const sockets = new Set<unknown>();
   let asked = 0;
   await using at = await harness((request, response) => {
@@ -139,7 +134,7 @@ test("a server that hangs up on a kept connection is not asked again: it may hav
   hook.close();
 });
 
-test("a connection that is reset is tried again", async () => {
+test("a connection that is reset is retried", async () => {
   let asked = 0;
   await using at = await harness((request, response) => {
     if (++asked === 1) request.socket.resetAndDestroy();
@@ -151,7 +146,7 @@ test("a connection that is reset is tried again", async () => {
   hook.close();
 });
 
-test("all attempts end at the deadline, whatever the server says about coming back", async () => {
+test("all attempts end at the deadline, whatever Retry-After says", async () => {
   const virtual = virtualClock(0);
   // Advances the time while the client waits for the server.
   const clock: Clock = {
@@ -197,7 +192,7 @@ test("a redirect is followed at the same server, and nowhere else", async () => 
   hook.close();
 });
 
-test("a server that refuses connections is not asked again", async () => {
+test("a server that refuses connections is not retried", async () => {
   const closed = await harness(() => undefined);
   const hook = closed.hook();
   await closed[Symbol.asyncDispose]();
@@ -206,14 +201,14 @@ test("a server that refuses connections is not asked again", async () => {
   hook.close();
 });
 
-test("a server that closes the connection instead of answering is told as the end of it", async () => {
+test("a connection closed without a response is reported as EOF", async () => {
   await using at = await harness((request) => request.socket.end());
   const hook = at.hook({ attempts: 1 });
   await assert.rejects(hook.post("{}"), /: EOF$/);
   hook.close();
 });
 
-test("an answer without a body is a failure where one is needed, and asked for once", async () => {
+test("a response without a required body is an error, and not retried", async () => {
   let asked = 0;
   await using at = await harness((_request, response) => {
     asked++;

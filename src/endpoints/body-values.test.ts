@@ -7,13 +7,13 @@ const list = (item: string, count: number): string =>
 
 const cases: [name: string, body: string, refused: boolean][] = [
   ["a body with few values passes", `{"a":${list("1", 1000)}}`, false],
-  ["as many as there may be pass", list("1", maxValues - 1), false],
-  ["one more does not", list("1", maxValues + 1), true],
-  ["nor does it behind blanks", ` \n\t\r${list("1", maxValues + 1)}`, true],
+  ["the maximum number of values passes", list("1", maxValues - 1), false],
+  ["one value more is rejected", list("1", maxValues + 1), true],
+  ["leading white space does not affect the limit", ` \n\t\r${list("1", maxValues + 1)}`, true],
   ["empty objects count", list("{}", maxValues / 2 + 1), true],
-  ["what stands in a text does not count", JSON.stringify({ a: ',[{"\\'.repeat(maxValues) }), false],
-  ["a text that ends in a backslash ends", `["\\\\",${list("1", maxValues)}]`, true],
-  ["what is not nested too deep is counted", "[".repeat(9_999) + list("1", maxValues), true],
+  ["the content of strings does not count", JSON.stringify({ a: ',[{"\\'.repeat(maxValues) }), false],
+  ["a string that ends with an escaped backslash ends", `["\\\\",${list("1", maxValues)}]`, true],
+  ["values within the depth limit are counted", "[".repeat(9_999) + list("1", maxValues), true],
   ["another form than JSON is not counted here", `a: ${list("1", maxValues + 1)}`, false],
 ];
 for (const [name, body, refused] of cases) {
@@ -25,5 +25,5 @@ for (const [name, body, refused] of cases) {
   });
 }
 
-test("what nests too deep is cut where the reader stops", () =>
+test("a document nested too deep is truncated where the decoder stops", () =>
   assert.equal(limitValues(Buffer.from("[".repeat(2 * maxValues))).length, 10_001));

@@ -22,7 +22,7 @@ const orders: [name: string, versions: string[], expected: string[]][] = [
   ["higher before lower", ["v1", "v10", "v2"], ["v10", "v2", "v1"]],
   ["higher betas before lower", ["v1beta1", "v2beta1", "v1beta3"], ["v2beta1", "v1beta3", "v1beta1"]],
   ["a stable one before any beta, however high", ["v3beta1", "v1"], ["v1", "v3beta1"]],
-  ["what is no version comes last", ["latest", "v1alpha1"], ["v1alpha1", "latest"]],
+  ["an invalid version comes last", ["latest", "v1alpha1"], ["v1alpha1", "latest"]],
 ];
 for (const [name, versions, expected] of orders) {
   test(`versions of a group: ${name}`, () => {
@@ -39,7 +39,7 @@ for (const [name, versions, expected] of orders) {
 }
 
 for (const dialect of Object.values(dialects)) {
-  test(`groups stand in the order that clients know, unknown ones last, the core group apart (${dialect.name})`, () => {
+  test(`groups are in discovery order, unknown ones last, without the core group (${dialect.name})`, () => {
     const resources = [inGroup("zoo.example", "v1"), ...builtInStrategies].map((given) =>
       resource(given, dialect),
     );
@@ -85,7 +85,7 @@ const special: VirtualGroup = {
   ],
 };
 
-test("what is neither read nor written in the plain way has its place, too", () => {
+test("resources with dedicated handlers are listed, too", () => {
   const { find, groups } = catalog([], [special], dialects.orch);
   assert.equal(find("questions.orch.io", "v1")!.virtual.get("reviews")!.kind, "Review");
   assert.deepEqual(
@@ -94,7 +94,7 @@ test("what is neither read nor written in the plain way has its place, too", () 
   );
 });
 
-test("what is switched off is not there", () => {
+test("disabled APIs are not served", () => {
   const { find } = catalog(
     [resource(inGroup("g", "v1")), resource(inGroup("g", "v1", "others"))],
     [special],
@@ -134,7 +134,7 @@ const extendedBy = (definitions: readonly Strategy[], remotes: readonly RemoteVe
     { generation: () => 1, remote: () => remotes },
   );
 
-test("a definition adds nothing to a version that the server has, and may add a version to its group", () => {
+test("a definition cannot extend a built-in version, but may add a version to a group", () => {
   const { find, groups } = extendedBy([inGroup("apps", "v1"), inGroup("apps", "v9")]);
   assert.equal(find("apps", "v1")!.endpoints.has("things"), false);
   assert.equal(find("apps", "v9")!.endpoints.has("things"), true);
@@ -147,9 +147,9 @@ test("a definition adds nothing to a version that the server has, and may add a 
 });
 
 const places: [name: string, priorities: number[], place: number][] = [
-  ["a group of another server with a high priority stands before those of this server", [20000], 0],
+  ["a group of an extension API server with a high priority precedes built-in groups", [20000], 0],
   ["the highest priority of its versions counts", [1, 17790], 1],
-  ["a low one stands behind all", [1], -1],
+  ["a group with a low priority follows all others", [1], -1],
 ];
 for (const [name, priorities, place] of places)
   test(name, () => {

@@ -12,17 +12,17 @@ const positions = [
   { revision: Number.MAX_SAFE_INTEGER, after: "ünïcode/…" },
 ];
 for (const position of positions)
-  test(`a token says where it was: ${JSON.stringify(position)}`, () =>
+  test(`a token preserves its position: ${JSON.stringify(position)}`, () =>
     assert.deepEqual(decodeContinue(encodeContinue(position)), position));
 
-test("a token can stand in a URL as it is", () =>
+test("a token needs no escaping in a URL", () =>
   assert.match(encodeContinue({ revision: 5, after: "default/…????>>>>" }), /^[A-Za-z0-9_-]+$/));
 
 const good = { v: "meta/v1", rv: 5, start: "default/a\0" };
 const bad: [name: string, token: string, message: RegExp][] = [
-  ["no base64", "ab!!", /: illegal base64 data at input byte 2$/],
-  ["half a byte", "abcde", /: illegal base64 data at input byte 4$/],
-  ["no JSON", token("nonsense"), /: invalid character 'o' in literal null \(expecting 'u'\)$/],
+  ["invalid base64", "ab!!", /: illegal base64 data at input byte 2$/],
+  ["an incomplete byte", "abcde", /: illegal base64 data at input byte 4$/],
+  ["invalid JSON", token("nonsense"), /: invalid character 'o' in literal null \(expecting 'u'\)$/],
   ["a list", token([]), /: json: cannot unmarshal array into Go value of type storage\.continueToken$/],
   ["null", token("null"), /does not recognize this encoded version/],
   ["a number", token("5"), /: json: cannot unmarshal number into Go value of type storage\.continueToken$/],
@@ -35,17 +35,17 @@ const bad: [name: string, token: string, message: RegExp][] = [
     /incorrect encoded start resourceVersion \(version meta\/v1\)$/,
   ],
   [
-    "half a revision",
+    "a fractional revision",
     token({ ...good, rv: 1.5 }),
     /number 1\.5 into Go struct field continueToken\.rv of type int64$/,
   ],
   [
-    "a revision as text",
+    "a revision as a string",
     token({ ...good, rv: "5" }),
     /string into Go struct field continueToken\.rv of type int64$/,
   ],
   [
-    "a revision too large to count",
+    "a revision out of range",
     token({ ...good, rv: 2 ** 60 }),
     /number 1152921504606847000 into Go struct field continueToken\.rv/,
   ],
@@ -56,23 +56,23 @@ const bad: [name: string, token: string, message: RegExp][] = [
     token({ ...good, start: 5 }),
     /number into Go struct field continueToken\.start of type string$/,
   ],
-  ["a key that climbs out", token({ ...good, start: "../secrets/a" }), /is not valid: \.\.\/secrets\/a$/],
+  ["a key with path traversal", token({ ...good, start: "../secrets/a" }), /is not valid: \.\.\/secrets\/a$/],
   ["a key with an empty part", token({ ...good, start: "default//a" }), /is not valid: default\/\/a$/],
   [
-    "a key that climbs out later",
+    "a key with later path traversal",
     token({ ...good, start: "default/../../secrets/a" }),
     /is not valid: default\/\.\.\/\.\.\/secrets\/a$/,
   ],
 ];
 for (const [name, given, message] of bad) {
-  test(`a token with ${name} is refused`, () =>
+  test(`a token with ${name} is rejected`, () =>
     assert.throws(
       () => decodeContinue(given),
       (error) => error instanceof ApiError && error.code === 400 && message.test(error.message),
     ));
 }
 
-test("tokens made by hand name the group in full, and any negative revision stands for now", () => {
+test("the group in a token may have a domain, and any negative revision means the current state", () => {
   assert.deepEqual(decodeContinue(token({ ...good, v: "meta.example.com/v1", rv: -2 })), {
     revision: -1,
     after: "default/a",

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { goPlain } from "#base";
 import { invalidPatch } from "./patch-error.ts";
 
-test("a patch is shown as Go prints it, and is the invalid value", () => {
+test("the patch is the invalid value, printed as in Go", () => {
   const shown = goPlain({ metadata: { labels: "invalid" }, a: [1, null, { b: true }] });
   assert.equal(shown, "map[a:[1 <nil> map[b:true]] metadata:map[labels:invalid]]");
   const { code, message, details } = invalidPatch(shown, "cannot restore map from string");

@@ -5,7 +5,7 @@ import type { ApiCall } from "./api-call.ts";
 import { replyWithPage } from "./read.ts";
 import type { Representation } from "./represent/representation.ts";
 
-test("memory that was read for a page is free once the body is made", async () => {
+test("buffers read for a page are freed once the body is built", async () => {
   const lent = [Buffer.from(new ArrayBuffer(100_000))];
   const lengths: number[] = [];
   const list = async (): Promise<{ parts: Uint8Array[]; unshared: boolean }> => {

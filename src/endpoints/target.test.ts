@@ -233,12 +233,12 @@ const empties = [
   "/apis/apps//pods",
 ];
 for (const url of empties) {
-  test(`a path with a hole, ${url}, is about a resource that nobody serves`, () => {
+  test(`a path with an empty segment, ${url}, is about a resource that is not served`, () => {
     const { isResource, resource } = target("GET", url);
     assert.deepEqual([isResource, resource], [true, ""]);
   });
 }
-test("what follows a hole is a name", () => {
+test("the segment after an empty one is a name", () => {
   assert.deepEqual(
     [target("GET", "/api/v1//pods").name, target("GET", "/api/v1/namespaces/n//p").name],
     ["pods", "p"],
@@ -252,10 +252,10 @@ const broken = [
   "/api/v1/namespaces/n/pods/%ff",
 ];
 for (const url of broken)
-  test(`a path with a broken escape, ${url}, is about no resource and stays as it was written`, () =>
+  test(`a path with an invalid escape, ${url}, is not a resource path and is kept unchanged`, () =>
     assert.deepEqual([target("GET", url).isResource, target("GET", url).path], [false, url]));
 
-test("a path means the same however often it was asked for", () => {
+test("a path is parsed equally on repeated requests", () => {
   const urls = [...resources, ...others].map(([method, url]) => [method, url] as const);
   for (const [method, url] of [...urls, ...empties.map((empty) => ["GET", empty] as const)]) {
     // A path with an escape is not cached.
@@ -269,7 +269,7 @@ test("a path means the same however often it was asked for", () => {
   }
 });
 
-test("a boolean parameter is true unless it says false or 0", () => {
+test("a boolean parameter is true unless it is false or 0", () => {
   for (const [value, expected] of [
     ["", true],
     ["true", true],

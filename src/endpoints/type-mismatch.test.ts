@@ -22,5 +22,5 @@ const type = (text: string) => {
   return { apiVersion, kind };
 };
 for (const [sent, expected, message] of cases)
-  test(`${sent} where ${expected} belongs`, () =>
+  test(`${sent} instead of ${expected}`, () =>
     assert.equal(typeMismatch(type(sent), type(expected), dialects.kubernetes).message, message));

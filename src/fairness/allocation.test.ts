@@ -23,7 +23,7 @@ for (const [name, total, claims, seats] of cases)
     ),
   );
 
-test("whatever the claims, all seats are given away and every bound is kept", () => {
+test("for any claims, all seats are allocated and every bound is respected", () => {
   const anyClaim = fc
     .tuple(fc.nat(50), fc.nat(50), fc.nat(50))
     .map(([lower, more, width]) => claim(lower + more, lower, lower + width));

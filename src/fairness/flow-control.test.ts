@@ -56,7 +56,7 @@ const isAdmitted = (
 const seatsOf = ({ control }: Setup, name: string): number =>
   control.levels.find((each) => each.name === name)!.currentSeats;
 
-test("without objects, what is mandatory is in effect", () => {
+test("without objects, the mandatory configuration is in effect", () => {
   const { control } = setUp([], []);
   assert.equal(control.classify(digest({ userName: "root" })).level.name, "exempt");
   assert.equal(control.classify(digest()).level.name, "catch-all");
@@ -67,7 +67,7 @@ test("a schema whose level does not exist is not in effect", () => {
   assert.equal(control.classify(digest()).name, "catch-all");
 });
 
-test("a level that rejects serves as many as it has seats, and again when one is free", () => {
+test("a rejecting level serves as many requests as it has seats, and again when one is free", () => {
   const setup = setUp(
     [level("tiny", limitedLevel(5, { borrowingLimitPercent: 0 }))],
     [schema("tiny", schemaFor("tiny", 5))],
@@ -83,7 +83,7 @@ const oneSeat = limitedLevel(1, { borrowingLimitPercent: 0, ...queuing(1, 1, 2) 
 const tiny = (spec = oneSeat): Setup =>
   setUp([level("tiny", spec)], [schema("tiny", schemaFor("tiny", 5))], 6);
 
-test("a level that queues lets requests wait in order, and rejects past the length of the queue", async () => {
+test("a queuing level queues requests in order, and rejects them beyond the queue length", async () => {
   const setup = tiny();
   const first = setup.ask("a");
   const waiting = [setup.ask("a"), setup.ask("a")];
@@ -104,7 +104,7 @@ test("a request that waits too long is rejected", async () => {
   assert.deepEqual(await late, { admitted: false, why: "time-out" });
 });
 
-test("a client that goes away while it waits gives its place in the queue up", async () => {
+test("a client that disconnects while it waits is removed from the queue", async () => {
   const setup = tiny();
   void setup.ask("a");
   const gone = new AbortController();
@@ -115,7 +115,7 @@ test("a client that goes away while it waits gives its place in the queue up", a
   assert.equal(setup.control.levels.find(({ name }) => name === "tiny")?.queues?.waiting, 0);
 });
 
-test("flows take turns: one with many requests does not hold up one with few", async () => {
+test("flows take turns: one with many requests does not delay one with few", async () => {
   const setup = setUp(
     [level("shared", limitedLevel(1, { borrowingLimitPercent: 0, ...queuing(64, 4, 50) }))],
     [schema("shared", schemaFor("shared", 5, "*", "ByUser"))],
@@ -137,7 +137,7 @@ test("flows take turns: one with many requests does not hold up one with few", a
   assert.ok(order.indexOf("quiet") < 5, order.join());
 });
 
-test("a wide request takes its seats, and one wider than the level is served alone", async () => {
+test("a request takes its seats, and one with more than the level's seats is served alone", async () => {
   const wide = { verb: "list", parameters: { resourceVersion: "0" } };
   const setup = setUp(
     [level("lists", limitedLevel(5, { borrowingLimitPercent: 0, ...queuing(4, 1, 50) }))],
@@ -154,7 +154,7 @@ test("a wide request takes its seats, and one wider than the level is served alo
   assert.ok((await eleventh).admitted);
 });
 
-test("a write that many watches hear of holds its seats for a while after its answer", async () => {
+test("a write that notifies many watches holds its seats for a while after its response", async () => {
   const setup = tiny(limitedLevel(1, { borrowingLimitPercent: 0 }));
   for (let watch = 0; watch < 10; watch++) setup.control.watches.add(digest({ verb: "watch" }));
   const write = setup.ask("a", { verb: "create" });
@@ -165,7 +165,7 @@ test("a write that many watches hear of holds its seats for a while after its an
   assert.ok(isAdmitted(setup.ask("a")));
 });
 
-test("levels lend seats they do not use and get them back when they do", async () => {
+test("levels lend unused seats and get them back on demand", async () => {
   const setup = setUp(
     [
       level("busy", limitedLevel(5, queuing(8, 2, 50))),
@@ -187,7 +187,7 @@ test("levels lend seats they do not use and get them back when they do", async (
   assert.ok(seatsOf(setup, "idle") >= nominal, `${seatsOf(setup, "idle")} of ${nominal}`);
 });
 
-test("a level that may not borrow keeps to its seats, and one that lends nothing keeps them", async () => {
+test("a level that may not borrow is limited to its seats, and one that lends nothing keeps them", async () => {
   const setup = setUp(
     [
       level("a", limitedLevel(5, { borrowingLimitPercent: 0, ...queuing(8, 2, 50) })),
@@ -202,7 +202,7 @@ test("a level that may not borrow keeps to its seats, and one that lends nothing
   assert.deepEqual([seatsOf(setup, "a"), seatsOf(setup, "b") >= 50], [50, true]);
 });
 
-test("a change is in effect at once: more seats let waiting requests go", async () => {
+test("a change is effective immediately: more seats start waiting requests", async () => {
   const setup = tiny();
   void setup.ask("a");
   const waiting = setup.ask("a");
@@ -213,7 +213,7 @@ test("a change is in effect at once: more seats let waiting requests go", async 
   assert.ok((await waiting).admitted);
 });
 
-test("a level that is removed serves what it has begun and then is gone", async () => {
+test("a removed level finishes its requests and is then deleted", async () => {
   const setup = tiny();
   const [first, second] = [setup.ask("a"), setup.ask("a")];
   setup.control.configure([], []);
@@ -244,7 +244,7 @@ test("the dumps show levels, queues and waiting requests", async () => {
   );
 });
 
-test("metrics tell what was served and rejected, and how many seats there are", async () => {
+test("metrics show served and rejected requests and the numbers of seats", async () => {
   const setup = tiny(limitedLevel(1, { borrowingLimitPercent: 0 }));
   const first = setup.ask("a");
   void setup.ask("a");

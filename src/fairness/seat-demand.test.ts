@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SeatDemand, smoothed } from "./seat-demand.ts";
 
-test("demand is averaged by time, and its highest value is kept for the period", () => {
+test("demand is averaged over time, with the high watermark of the period", () => {
   const demand = new SeatDemand(0);
   demand.set(4, 1000);
   demand.set(0, 2000);
@@ -10,7 +10,7 @@ test("demand is averaged by time, and its highest value is kept for the period",
   assert.deepEqual(demand.reset(5000), { average: 0, deviation: 0, highWatermark: 0 });
 });
 
-test("smoothed demand rises at once and falls slowly", () => {
+test("smoothed demand rises immediately and decays slowly", () => {
   const [busy, idle] = [10, 0].map((average) => ({ average, deviation: 0, highWatermark: average }));
   assert.equal(smoothed(0, busy!), 10);
   let value = 10;

@@ -28,7 +28,7 @@ const lists: [
   ["at an exact version comes from the store", 300, { exactMatch: true, resourceVersion: "7" }, 10, 6],
   ["never takes more than ten seats", 1_000_000, {}, 0, 10],
   ["never takes more than its level allows", 1_000_000, {}, 4, 4],
-  ["of a resource that is not known", undefined, {}, 10, 1],
+  ["of an unknown resource", undefined, {}, 10, 1],
 ];
 for (const [name, objects, parameters, maxSeats, seats] of lists)
   test(`a list ${name}: ${seats}`, () =>
@@ -42,9 +42,9 @@ test("a list of one name takes one seat", () =>
 
 const writes: [name: string, watches: number, maxSeats: number, finalSeats: number, milliseconds: number][] =
   [
-    ["that few watches hear of", 9, 10, 0, 0],
-    ["that many watches hear of", 30, 10, 3, 5],
-    ["that too many watches hear of takes its seats for longer", 200, 10, 10, 10],
+    ["that few watches receive", 9, 10, 0, 0],
+    ["that many watches receive", 30, 10, 3, 5],
+    ["that too many watches receive takes its seats for longer", 200, 10, 10, 10],
   ];
 for (const [name, watches, maxSeats, finalSeats, additionalMilliseconds] of writes)
   test(`a write ${name}`, () =>
@@ -54,12 +54,12 @@ for (const [name, watches, maxSeats, finalSeats, additionalMilliseconds] of writ
       additionalMilliseconds,
     }));
 
-test("a token that is made tells no watch", () => {
+test("creating a token notifies no watch", () => {
   const request = digest({ verb: "create", resource: "serviceaccounts", subresource: "token" });
   assert.equal(estimateWork(request, facts(0, 100), 10).finalSeats, 0);
 });
 
-test("watches are counted where they hear of a write, until they end", () => {
+test("watches are counted for the writes they receive, until they end", () => {
   const tracker = new WatchTracker();
   const ends = [
     tracker.add({ group: "", resource: "pods", namespace: "", name: "" }),

@@ -5,7 +5,7 @@ import { createLog } from "#base";
 import { apiCall } from "#kit";
 import { authenticate } from "./authenticate.ts";
 
-test("the log says why a credential was refused, the answer does not", async () => {
+test("the reason for rejecting a credential is logged, but not sent to the client", async () => {
   const lines: string[] = [];
   const log = createLog({
     verbosity: 0,

@@ -25,7 +25,7 @@ async function logged(verbosity: number, verdict: "allow" | "deny"): Promise<str
   return lines;
 }
 
-test("a failure to decide is told with the whole path, and audited as no decision", async () => {
+test("a failed decision is reported with the whole path, and audited as no decision", async () => {
   const notes: Record<string, string> = {};
   const authorizer = {
     decide: () => ({ verdict: "no opinion" as const, reason: "", internalError: "down" }),
@@ -43,7 +43,7 @@ test("a failure to decide is told with the whole path, and audited as no decisio
   assert.deepEqual(notes, { [dialects.orch.names.audit.reason]: "internal error" });
 });
 
-test("refusals are logged with their reason from level 4 on", async () => {
+test("denials are logged with their reason from level 4 on", async () => {
   assert.deepEqual(await logged(3, "deny"), []);
   assert.deepEqual(await logged(9, "allow"), []);
   const [line, ...more] = await logged(4, "deny");

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { awaitBody } from "./await-body.ts";
 import { apiCall, pending, turn } from "#kit";
 
-test("a write goes on when its body has come", async () => {
+test("a write proceeds when its body has arrived", async () => {
   const body = Promise.withResolvers<void>();
   const answer = pending();
   void awaitBody.run(apiCall({ method: "POST", bodyBuffered: body.promise }), answer.next);
@@ -16,8 +16,8 @@ test("a write goes on when its body has come", async () => {
 
 const unaffected: [name: string, method: string, path: string][] = [
   ["a read", "GET", "/api/v1/pods"],
-  ["a request that lasts as long as its client likes", "POST", "/api/v1/namespaces/a/pods/b/exec"],
-  ["a request for something else than a resource", "POST", "/metrics"],
+  ["a long-running request", "POST", "/api/v1/namespaces/a/pods/b/exec"],
+  ["a non-resource request", "POST", "/metrics"],
 ];
 for (const [name, method, path] of unaffected)
   test(`${name} does not wait for a body`, () => {

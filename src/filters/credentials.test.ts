@@ -7,10 +7,10 @@ const cases: [name: string, sent: string | readonly string[], read: readonly str
   ["plain", "alice", ["alice"]],
   ["in UTF-8", Buffer.from("zoë").toString("latin1"), ["zoë"]],
   ["several, one of them in UTF-8", ["dev", Buffer.from("größe").toString("latin1")], ["dev", "größe"]],
-  ["in no encoding that is known", "\xff", ["\ufffd"]],
+  ["in an unknown encoding", "\xff", ["\ufffd"]],
 ];
 for (const [name, sent, read] of cases)
-  test(`names of users in headers: ${name}`, () => {
+  test(`user names in headers: ${name}`, () => {
     const call = { headers: { "impersonate-user": sent } } as unknown as Call;
     assert.deepEqual(new CallCredentials(call, "/").headers("impersonate-user"), read);
   });

@@ -8,13 +8,13 @@ import { deadline } from "./deadline.ts";
 const path = "/api/v1/namespaces/a/pods";
 const limits: [name: string, path: string, milliseconds: number][] = [
   ["the server's limit", path, 60_000],
-  ["a shorter one of the client", `${path}?timeout=1500ms`, 1500],
-  ["the server's limit over a longer one of the client", `${path}?timeout=2m`, 60_000],
+  ["the client's shorter limit", `${path}?timeout=1500ms`, 1500],
+  ["the server's limit if the client's is longer", `${path}?timeout=2m`, 60_000],
   ["a compound time", `${path}?timeout=0m2.5s`, 2500],
-  ["the server's limit when the client says zero", `${path}?timeout=0s`, 60_000],
+  ["the server's limit if the client's is zero", `${path}?timeout=0s`, 60_000],
 ];
 for (const [name, asked, milliseconds] of limits) {
-  test(`a request is given up at ${name}`, async () => {
+  test(`a request times out at ${name}`, async () => {
     const clock = virtualClock();
     const call = apiCall({ path: asked });
     const givenUp: unknown[] = [];
@@ -36,7 +36,7 @@ for (const [name, asked, milliseconds] of limits) {
   });
 }
 
-test("the answer is a Status without a kind, as text, with no header of the filters behind", async () => {
+test("the response is a Status without a kind, as text, without headers of the inner filters", async () => {
   const clock = virtualClock();
   const call = apiCall();
   call.setHeader("strict-transport-security", "max-age=1");
@@ -57,11 +57,11 @@ test("the answer is a Status without a kind, as text, with no header of the filt
 
 const ends: [name: string, end: () => Promise<Reply>, outcome: "ok" | "panic"][] = [
   ["an answer", async () => ({ status: 200, headers: {} }), "ok"],
-  ["a refusal", () => Promise.reject(new ApiError(404, "NotFound", "no")), "ok"],
-  ["an error that nobody expected", () => Promise.reject(new Error("no")), "panic"],
+  ["an API error", () => Promise.reject(new ApiError(404, "NotFound", "no")), "ok"],
+  ["an unexpected error", () => Promise.reject(new Error("no")), "panic"],
 ];
 for (const [name, end, outcome] of ends) {
-  test(`${name} behind the deadline is told as ${outcome}`, async () => {
+  test(`${name} after the deadline is reported as ${outcome}`, async () => {
     const clock = virtualClock();
     const told: string[] = [];
     const reply = deadline({
@@ -81,8 +81,8 @@ for (const [name, end, outcome] of ends) {
 }
 
 const failures: [name: string, milliseconds: number, status: number | undefined][] = [
-  ["a failure just before the deadline is one of time", 999, 504],
-  ["an earlier failure is answered as such", 998, undefined],
+  ["a failure just before the deadline is a timeout", 999, 504],
+  ["an earlier failure is returned unchanged", 998, undefined],
 ];
 for (const [name, milliseconds, status] of failures) {
   test(name, async () => {
@@ -114,7 +114,7 @@ for (const endless of [`${path}?watch=1`, "/api/v1/namespaces/a/pods/b/log", "/d
   });
 }
 
-test("a time that is none is refused", () => {
+test("an invalid timeout is rejected", () => {
   assert.throws(
     () =>
       deadline({ clock: virtualClock(), requestTimeoutMilliseconds: 1 }).run(
@@ -125,7 +125,7 @@ test("a time that is none is refused", () => {
   );
 });
 
-test("an answer in time stops the clock", async () => {
+test("a response in time cancels the timer", async () => {
   const clock = virtualClock();
   const answer = pending();
   const run = deadline({ clock, requestTimeoutMilliseconds: 1000 }).run(apiCall(), answer.next);

@@ -64,7 +64,7 @@ function setUp() {
 const user = { name: "u", groups: ["system:authenticated"] };
 const root = { name: "root", groups: ["system:masters"] };
 
-test("answers tell the schema and the level of their request", async () => {
+test("responses have the schema and the level of their request in headers", async () => {
   const { filter } = setUp();
   for (const [who, name] of [
     [user, "catch-all"],
@@ -79,7 +79,7 @@ test("answers tell the schema and the level of their request", async () => {
   }
 });
 
-test("past the seats a request is refused in plain text, unless it is exempt or long-running", async () => {
+test("without free seats a request is rejected in plain text, unless it is exempt or long-running", async () => {
   const { filter, refused } = setUp();
   const answer = pending();
   const first = filter.run(apiCall({ user }), answer.next);
@@ -97,7 +97,7 @@ test("past the seats a request is refused in plain text, unless it is exempt or 
   assert.equal((await first).status, 200);
 });
 
-test("a failure gives its seat back", async () => {
+test("a failed request releases its seat", async () => {
   const { filter } = setUp();
   await assert.rejects(
     filter.run(apiCall({ user }), () => Promise.reject(new Error("broken"))),
@@ -106,7 +106,7 @@ test("a failure gives its seat back", async () => {
   assert.equal((await filter.run(apiCall({ user }), async () => ({ status: 200, headers: {} }))).status, 200);
 });
 
-test("a watch holds its seat until it has begun, and counts until it ends", async () => {
+test("a watch holds its seat until it has started, and counts until it ends", async () => {
   const { filter, flowControl } = setUp();
   const path = "/api/v1/pods?watch=true";
   const over = Promise.withResolvers<void>();
@@ -129,7 +129,7 @@ test("a watch holds its seat until it has begun, and counts until it ends", asyn
   assert.equal(flowControl.watches.interested(written), 0);
 });
 
-test("a watch that is refused or fails holds nothing", async () => {
+test("a watch that is rejected or fails holds no seats", async () => {
   const { filter, flowControl } = setUp();
   const call = apiCall({ user, path: "/api/v1/pods?watch=true" });
   await filter.run(call, async () => ({ status: 404, headers: {} }));
@@ -138,7 +138,7 @@ test("a watch that is refused or fails holds nothing", async () => {
   assert.equal((await filter.run(apiCall({ user }), async () => ({ status: 200, headers: {} }))).status, 200);
 });
 
-test("a write whose body does not come gives its seat back, and queues again when it has come", async () => {
+test("a write without a body releases its seat, and is queued again when the body has arrived", async () => {
   const { filter, clock } = setUp();
   const body = Promise.withResolvers<void>();
   const answer = pending();
@@ -156,7 +156,7 @@ test("a write whose body does not come gives its seat back, and queues again whe
   assert.equal((await write).status, 201);
 });
 
-test("the log of a request tells its seats, if it needs any", async () => {
+test("the log of a request includes its seats, if it needs any", async () => {
   const { filter } = setUp();
   const answered = async (): Promise<Reply> => ({ status: 200, headers: {} });
   const fieldsOf = async (groups: readonly string[]): Promise<string[]> => {

@@ -18,7 +18,7 @@ test("a filter that passes a request on is measured, under the reference's name"
   assert.match(text, /_count\{filter="priorityandfairness"\} 1/);
 });
 
-test("a filter that answers itself is not", async () => {
+test("a filter that answers a request is not measured", async () => {
   const text = await counted({ name: "authorization", run: async () => ok });
   assert.match(text, /_count\{filter="authorization"\} 0/);
 });

@@ -9,7 +9,7 @@ const cases: [protocol: "1.1" | "2", expected: unknown[]][] = [
   ["1.1", []],
 ];
 for (const [protocol, expected] of cases)
-  test(`over HTTP/${protocol} a client is ${expected.length > 0 ? "" : "not "}told to go`, async () => {
+  test(`over HTTP/${protocol} a client ${expected.length > 0 ? "receives" : "does not receive"} GOAWAY`, async () => {
     const told: unknown[] = [];
     const call = apiCall({ path: "/", protocol, goAway: (atOnce) => told.push(atOnce) });
     const next = async (): Promise<Reply> => ({ status: 200, headers: {} });

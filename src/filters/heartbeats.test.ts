@@ -27,7 +27,7 @@ function gathering() {
   return { clock, filter, begun, ask, renew, renewMany };
 }
 
-test("few heartbeats go on at once", async () => {
+test("few heartbeats are not delayed", async () => {
   const { clock, begun, renew, renewMany } = gathering();
   await renewMany(99);
   await clock.advance(1000);
@@ -35,7 +35,7 @@ test("few heartbeats go on at once", async () => {
   assert.deepEqual(begun, [`${leases}/a`]);
 });
 
-test("many heartbeats wait for each other, and go on in their order", async () => {
+test("many heartbeats are batched, and keep their order", async () => {
   const { clock, begun, renew, renewMany } = gathering();
   await renewMany(100);
   await clock.advance(1000);
@@ -48,7 +48,7 @@ test("many heartbeats wait for each other, and go on in their order", async () =
   assert.deepEqual(await Promise.all([first, second]), [done, done]);
 });
 
-test("heartbeats that have become few go on at once", async () => {
+test("heartbeats that have become few are not delayed", async () => {
   const { clock, begun, renew, renewMany } = gathering();
   await renewMany(100);
   await clock.advance(2000);
@@ -56,7 +56,7 @@ test("heartbeats that have become few go on at once", async () => {
   assert.deepEqual(begun, [`${leases}/a`]);
 });
 
-test("no other request waits, however many heartbeats there are", async () => {
+test("other requests are never delayed, however many heartbeats there are", async () => {
   const { clock, begun, ask, renewMany } = gathering();
   await renewMany(100);
   await clock.advance(1000);
@@ -71,7 +71,7 @@ test("no other request waits, however many heartbeats there are", async () => {
   assert.equal(begun.length, others.length);
 });
 
-test("what a gathered heartbeat fails with is told to its client", async () => {
+test("the error of a batched heartbeat is returned to its client", async () => {
   const { clock, filter, renewMany } = gathering();
   await renewMany(100);
   await clock.advance(1000);

@@ -12,7 +12,7 @@ const assertRefused = async (reply: Promise<Reply>): Promise<void> => {
   assert.deepEqual([status, headers["retry-after"]], [429, "1"]);
 };
 
-test("past the limit a request is refused at once, and let in again when one is done", async () => {
+test("beyond the limit a request is rejected immediately, and accepted again when one is done", async () => {
   const step = inFlightLimit({ reading: 1, writing: 1 });
   const answer = pending();
   const first = step.run(read(), answer.next);
@@ -24,7 +24,7 @@ test("past the limit a request is refused at once, and let in again when one is 
   assert.equal((await second).status, 200);
 });
 
-test("reads and writes have limits of their own", async () => {
+test("reads and writes have separate limits", async () => {
   const step = inFlightLimit({ reading: 1, writing: 1 });
   const answer = pending();
   void step.run(read(), answer.next);
@@ -33,14 +33,14 @@ test("reads and writes have limits of their own", async () => {
   await assertRefused(step.run(write(), answer.next));
 });
 
-test("zero is no limit", () => {
+test("zero means unlimited", () => {
   const step = inFlightLimit({ reading: 0, writing: 0 });
   const answer = pending();
   for (let at = 0; at < 5000; at++) void step.run(read(), answer.next);
   assert.equal(answer.calls(), 5000);
 });
 
-test("a failure gives its place back", async () => {
+test("a failed request releases its slot", async () => {
   const step = inFlightLimit({ reading: 1, writing: 1 });
   await assert.rejects(
     step.run(read(), () => Promise.reject(new Error("broken"))),
@@ -54,7 +54,7 @@ for (const [name, call] of [
   ["a health check", apiCall({ path: "/readyz/ping", user: user("u") })],
   ["the superusers' group", apiCall({ user: user("root", "system:masters") })],
 ] as const) {
-  test(`${name} is never held back`, () => {
+  test(`${name} is never limited`, () => {
     const step = inFlightLimit({ reading: 1, writing: 0 });
     const answer = pending();
     void step.run(read(), answer.next);
@@ -63,7 +63,7 @@ for (const [name, call] of [
   });
 }
 
-test("a refusal is reported", async () => {
+test("a rejection is reported", async () => {
   const refused: string[] = [];
   const step = inFlightLimit({ reading: 1, writing: 1, refused: ({ user: by }) => refused.push(by!.name) });
   const answer = pending();

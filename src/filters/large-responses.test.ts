@@ -31,10 +31,10 @@ for (const [header, gzip] of accepted)
     assert.equal(acceptsGzip(header), gzip));
 
 const sizes: [name: string, size: number, headers: Record<string, string>, encoding: string | undefined][] = [
-  ["a small answer stays as it is", 100 * kib, { "accept-encoding": "gzip" }, undefined],
-  ["a large one is compressed", 200 * kib, { "accept-encoding": "gzip" }, "gzip"],
-  ["a very large one too", 2000 * kib, { "accept-encoding": "gzip" }, "gzip"],
-  ["not for a client that did not ask", 2000 * kib, {}, undefined],
+  ["a small response is not compressed", 100 * kib, { "accept-encoding": "gzip" }, undefined],
+  ["a large response is compressed", 200 * kib, { "accept-encoding": "gzip" }, "gzip"],
+  ["a very large response is compressed, too", 2000 * kib, { "accept-encoding": "gzip" }, "gzip"],
+  ["a response is not compressed for a client that does not accept it", 2000 * kib, {}, undefined],
 ];
 for (const [name, size, headers, encoding] of sizes) {
   test(name, async () => {
@@ -55,7 +55,7 @@ for (const [name, size, headers, encoding] of sizes) {
   });
 }
 
-test("a compressed answer that waits many times leaves no listeners behind", async () => {
+test("a compressed response that waits many times leaves no listeners behind", async () => {
   const warnings: string[] = [];
   const note = ({ message }: Error): void => void (message.includes("Gzip") && warnings.push(message));
   process.on("warning", note);
@@ -80,7 +80,7 @@ test("a compressed answer that waits many times leaves no listeners behind", asy
   }
 });
 
-test("a large answer to a write is compressed, too", async () => {
+test("a large response to a write is compressed, too", async () => {
   const step = largeResponses({ clock: virtualClock(), compress: true });
   const encodingOf = async (method: string, size: number): Promise<string | undefined> =>
     (await step.run(list({ "accept-encoding": "gzip" }, { method }), () => Promise.resolve(answerOf(size))))
@@ -95,7 +95,7 @@ test("a large answer to a write is compressed, too", async () => {
   );
 });
 
-test("the gate can switch compression off", async () => {
+test("compression can be disabled by its feature gate", async () => {
   const reply = await largeResponses({ clock: virtualClock(), compress: false }).run(
     list({ "accept-encoding": "gzip" }),
     () => Promise.resolve(answerOf(200 * kib)),
@@ -103,7 +103,7 @@ test("the gate can switch compression off", async () => {
   assert.equal(reply.headers["content-encoding"], undefined);
 });
 
-test("a slow reader gets the answer in pieces, and no more than it takes", async () => {
+test("a slow reader gets the response in pieces, as fast as it reads", async () => {
   const reply = await largeResponses({ clock: virtualClock(), compress: false }).run(list(), () =>
     Promise.resolve(answerOf(8192 * kib, 1024)),
   );
@@ -115,7 +115,7 @@ test("a slow reader gets the answer in pieces, and no more than it takes", async
   sink.close();
 });
 
-test("slow readers share a budget: the next waits, then is refused; when one is done the next gets its answer", async () => {
+test("slow readers share a budget: the next request waits, then is rejected; when one is done the next gets its response", async () => {
   const clock = virtualClock();
   const step = largeResponses({ clock, compress: false, budgetBytes: 3000 * kib });
   const ask = (more = {}) => step.run(list({}, more), () => Promise.resolve(answerOf(1000 * kib)));
@@ -130,7 +130,7 @@ test("slow readers share a budget: the next waits, then is refused; when one is 
   assert.equal((await waiting).status, 200);
 });
 
-test("lists of one node's pods each share the budget until they have left", async () => {
+test("lists of the pods of different nodes share the budget until they are sent", async () => {
   const step = largeResponses({ clock: virtualClock(), compress: false, budgetBytes: 250 * kib });
   const ask = (node: string, more = {}) =>
     step.run(apiCall({ path: `/api/v1/pods?fieldSelector=spec.nodeName%3D${node}`, ...more }), () =>
@@ -147,7 +147,7 @@ test("lists of one node's pods each share the budget until they have left", asyn
   await third;
 });
 
-test("an answer that was sent whole and that nobody reads is broken off after a while, where others wait", async () => {
+test("a response sent whole to a stalled client is aborted after a while, if others wait", async () => {
   const clock = virtualClock();
   const aborted: string[] = [];
   const step = largeResponses({
@@ -158,7 +158,7 @@ test("an answer that was sent whole and that nobody reads is broken off after a 
   });
   const ask = (more = {}) => step.run(list({}, more), () => Promise.resolve(answerOf(100 * kib)));
   const over = new AbortController();
-  const reply = await ask({ over: over.signal, breakOff: () => over.abort() });
+  const reply = await ask({ over: over.signal, abort: () => over.abort() });
   assert.equal("stream" in (reply.body as object), false);
   await clock.advance(9_000);
   const waiting = ask();
@@ -169,13 +169,13 @@ test("an answer that was sent whole and that nobody reads is broken off after a 
   assert.deepEqual(aborted, ["/api/v1/pods"]);
 });
 
-test("an answer that waits for its turn on a connection that is read is not broken off, until nobody reads", async () => {
+test("a response behind others on an active connection is not aborted until the client stalls", async () => {
   const clock = virtualClock();
   const step = largeResponses({ clock, compress: false, budgetBytes: 150 * kib });
   const ask = (more = {}) => step.run(list({}, more), () => Promise.resolve(answerOf(100 * kib)));
   const over = new AbortController();
   let sent = 0;
-  await ask({ over: over.signal, breakOff: () => over.abort(), sentBytes: () => sent });
+  await ask({ over: over.signal, abort: () => over.abort(), sentBytes: () => sent });
   const waiting = assert.rejects(ask(), /Too many requests/);
   for (let at = 0; at < 3; at++) {
     sent += 64 * kib;
@@ -190,7 +190,7 @@ test("an answer that waits for its turn on a connection that is read is not brok
 });
 
 for (const headers of [{}, { "accept-encoding": "gzip" }]) {
-  test(`an answer that nobody reads is given up after five minutes, or soon where others wait, ${JSON.stringify(headers)}`, async () => {
+  test(`a response to a stalled client is aborted after five minutes, or soon if others wait, ${JSON.stringify(headers)}`, async () => {
     const clock = virtualClock();
     const step = largeResponses({ clock, compress: true, budgetBytes: 17_000 * kib });
     // Random bytes hardly compress.
@@ -219,7 +219,7 @@ for (const headers of [{}, { "accept-encoding": "gzip" }]) {
   });
 }
 
-test("a reader that takes a little at a time is not given up, even where others wait", async () => {
+test("a slow reader is not aborted, even if others wait", async () => {
   const clock = virtualClock();
   const step = largeResponses({ clock, compress: false, budgetBytes: 5000 * kib });
   const ask = () => step.run(list(), () => Promise.resolve(answerOf(4096 * kib)));
@@ -240,23 +240,23 @@ test("a reader that takes a little at a time is not given up, even where others 
   await written;
 });
 
-const varied: [vary: string | undefined, told: string][] = [
+const varied: [vary: string | undefined, expected: string][] = [
   [undefined, "Accept-Encoding"],
   ["Accept", "Accept-Encoding, Accept"],
   ["Accept-Encoding, Accept", "Accept-Encoding, Accept"],
 ];
-for (const [vary, told] of varied) {
-  test(`a compressed answer that varied by ${vary} varies by ${told}`, async () => {
+for (const [vary, expected] of varied) {
+  test(`a compressed response with Vary ${vary} has Vary ${expected}`, async () => {
     const answer = { ...answerOf(200 * kib), headers: vary === undefined ? {} : { vary } };
     const reply = await largeResponses({ clock: virtualClock(), compress: true }).run(
       list({ "accept-encoding": "gzip" }),
       () => Promise.resolve(answer),
     );
-    assert.equal(reply.headers["vary"], told);
+    assert.equal(reply.headers["vary"], expected);
   });
 }
 
-test("a part of a document is not compressed: it is a part of what was not", async () => {
+test("a range of a document is not compressed", async () => {
   for (const size of [200, 2000]) {
     const reply = await largeResponses({ clock: virtualClock(), compress: true }).run(
       list({ "accept-encoding": "gzip" }),
@@ -266,7 +266,7 @@ test("a part of a document is not compressed: it is a part of what was not", asy
   }
 });
 
-test("an answer whose client is gone gives its bytes back", async () => {
+test("the response of a disconnected client releases its bytes", async () => {
   const clock = virtualClock();
   const step = largeResponses({ clock, compress: false, budgetBytes: 1500 * kib });
   const gone = new AbortController();
@@ -279,7 +279,7 @@ test("an answer whose client is gone gives its bytes back", async () => {
   assert.equal((await waiting).status, 200);
 });
 
-test("a failed list gives its bytes back", async () => {
+test("a failed list releases its bytes", async () => {
   const step = largeResponses({ clock: virtualClock(), compress: false, budgetBytes: 1500 * kib });
   const gone = new AbortController();
   await step.run(list({}, { over: gone.signal }), () => Promise.resolve(answerOf(1000 * kib)));

@@ -13,7 +13,7 @@ function timed(parent: Span, name: string, began: number, ended: number): Span {
   return span;
 }
 
-test("the time of a slow request is told by its parts", () => {
+test("the latency of a slow request is reported by its parts", () => {
   const operation = new Span("Create", undefined, { began: 0 });
   timed(operation, "Call mutating webhook", 0, 100);
   timed(operation, "Call mutating webhook", 100, 250);
@@ -31,7 +31,7 @@ test("the time of a slow request is told by its parts", () => {
   });
 });
 
-test("parts that took no time, or that have not ended, are not told", () => {
+test("parts that took no time, or that have not ended, are omitted", () => {
   const operation = new Span("Get", undefined, { began: 0 });
   timed(operation, `List(recursive=true) ${kubernetes.wire.storeSpan}`, 0, 5);
   operation.child("Call mutating webhook", undefined, { began: 1 });

@@ -30,11 +30,11 @@ function started(options: Partial<LifecycleOptions> = {}) {
     drained: () => drained > 0,
     over: () => over,
     shutDown: () => void lifecycle.shutDown(edge).then(() => (over = true)),
-    stopSoon: () => void lifecycle.stopEmbedded(edge).then(() => (over = true)),
+    stopEmbedded: () => void lifecycle.stopEmbedded(edge).then(() => (over = true)),
   };
 }
 
-test("during the delay it serves on, but is not ready", async () => {
+test("during the delay the server continues to serve, but is not ready", async () => {
   const server = started({ delayMilliseconds: 6000 });
   server.shutDown();
   await server.advance(5999);
@@ -57,7 +57,7 @@ test("requests in flight are waited for", async () => {
   assert.equal(server.over(), true);
 });
 
-test("but not for ever", async () => {
+test("requests in flight are waited for only until the request timeout", async () => {
   const server = started();
   server.lifecycle.requestStarted();
   server.shutDown();
@@ -76,7 +76,7 @@ test("with retry-after the port stays open until requests in flight are done", a
   assert.equal(server.drained(), true);
 });
 
-test("connections that stay are cut after two seconds with retry-after, after the request timeout without", async () => {
+test("remaining connections are closed after two seconds with retry-after, otherwise after the request timeout", async () => {
   for (const [sendRetryAfter, milliseconds] of [
     [true, 2000],
     [false, 60_000],
@@ -123,7 +123,7 @@ for (const [name, watchGraceMilliseconds, expected] of graces) {
   });
 }
 
-test("without a grace period watches go on until their clients leave", async () => {
+test("without a grace period watches continue until their clients disconnect", async () => {
   const server = started();
   let ended = false;
   server.lifecycle.streamStarted({ end: () => (ended = true) });
@@ -136,7 +136,7 @@ test("without a grace period watches go on until their clients leave", async () 
   assert.deepEqual([ended, server.over()], [false, true]);
 });
 
-test("a watch that does not end holds up the end no longer than the grace period", async () => {
+test("a watch that does not end delays shutdown no longer than the grace period", async () => {
   const server = started({ watchGraceMilliseconds: 3000, sendRetryAfter: true });
   server.lifecycle.streamStarted({ end: () => undefined });
   server.shutDown();
@@ -146,7 +146,7 @@ test("a watch that does not end holds up the end no longer than the grace period
   assert.equal(server.over(), true);
 });
 
-test("a watch that begins while the server drains ends at once", async () => {
+test("a watch that starts while the server drains ends immediately", async () => {
   const server = started();
   server.lifecycle.requestStarted();
   server.shutDown();
@@ -156,16 +156,16 @@ test("a watch that begins while the server drains ends at once", async () => {
   assert.equal(ended, true);
 });
 
-test("inside another program everything ends at once, watches included", async () => {
+test("an embedded server stops immediately, including watches", async () => {
   const server = started({ delayMilliseconds: 60_000 });
   const stream = { end: () => server.lifecycle.streamEnded(stream) };
   server.lifecycle.streamStarted(stream);
-  server.stopSoon();
+  server.stopEmbedded();
   await server.advance(1);
   assert.equal(server.over(), true);
 });
 
-test("every step of the end is told in the order of kube-apiserver's signals", async () => {
+test("every step of shutdown is logged in the order of kube-apiserver's signals", async () => {
   const told: unknown[] = [];
   const log = {
     verbose: (_: number, __: string, fields?: Readonly<Record<string, unknown>>) =>

@@ -4,7 +4,7 @@ import { virtualClock } from "#base";
 import { memorySink, turn } from "#kit";
 import { endableSink, throttledSink } from "./long-stream.ts";
 
-test("an endable sink closes with its client, or when told to", () => {
+test("an endable sink closes with its client, or when it is ended", () => {
   const inner = memorySink();
   const told = endableSink(inner);
   assert.equal(told.sink.closed.aborted, false);
@@ -16,7 +16,7 @@ test("an endable sink closes with its client, or when told to", () => {
   assert.equal(other.sink.closed.aborted, true);
 });
 
-test("a throttled sink passes on a second's worth at once and the rest at the rate, in order", async () => {
+test("a throttled sink passes on one second's worth immediately and the rest at its rate, in order", async () => {
   const clock = virtualClock();
   const inner = memorySink();
   const sink = throttledSink(inner, 1000, clock);
@@ -39,7 +39,7 @@ test("a throttled sink passes on a second's worth at once and the rest at the ra
   );
 });
 
-test("a client that is gone frees what waited for it", async () => {
+test("queued bytes of a disconnected client are released", async () => {
   const inner = memorySink();
   const sink = throttledSink(inner, 10, virtualClock());
   sink.write(Buffer.alloc(1000));

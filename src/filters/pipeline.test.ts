@@ -25,7 +25,7 @@ const flowControl = new FlowControl({
   mandatory: { levels: {}, schemas: {} },
 });
 
-test("priority and fairness takes the place of the limits of requests in flight", () => {
+test("priority and fairness replaces the limits of requests in flight", () => {
   const limits = (given: PipelineOptions): string[] =>
     filters(given)
       .map(({ name }) => name)

@@ -68,7 +68,7 @@ test("a watch is logged when it begins and again when it ends", async () => {
   assert.match(ended!, /"HTTP" verb="WATCH" .* resp=200/);
 });
 
-test("a failure of the server is logged with what the client was told", async () => {
+test("a server error is logged with the response body", async () => {
   const reply = { status: 500, headers: {}, body: Buffer.from("it broke") };
   assert.match((await logged({ verbosity: 3 }, apiCall(), reply))[0]!, /resp=500 addedInfo=.*it broke/);
 });

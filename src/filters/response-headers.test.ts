@@ -6,22 +6,22 @@ import { crossOrigin, originMatcher, strictTransport } from "./response-headers.
 const origins: [name: string, pattern: string, origin: string, allowed: boolean][] = [
   ["a whole origin", "^https://ok\\.example$", "https://ok.example", true],
   ["another origin", "^https://ok\\.example$", "https://other.example", false],
-  ["any port behind the host", "//ok\\.example(:|$)", "https://ok.example:8443", true],
+  ["any port after the host", "//ok\\.example(:|$)", "https://ok.example:8443", true],
   ["a bare host name", "ok\\.example", "https://ok.example", true],
-  ["a host that only begins like the pattern", "ok\\.example", "https://ok.example.evil.test", false],
+  ["a host that only starts like the pattern", "ok\\.example", "https://ok.example.evil.test", false],
   ["a host that only ends like the pattern", "ok\\.example", "https://not-ok.example", false],
   ["a subdomain that the pattern allows", "//[a-z]+\\.example$", "https://app.example", true],
   ["everything", ".*", "https://any.test", true],
   ["an origin that is not a URL", ".*", "null", true],
 ];
 for (const [name, pattern, origin, allowed] of origins)
-  test(`${name} is ${allowed ? "let in" : "kept out"}`, () =>
+  test(`${name} is ${allowed ? "allowed" : "rejected"}`, () =>
     assert.equal(originMatcher([pattern])(origin), allowed));
 
-test("an endless origin is kept out without looking", () =>
+test("an overlong origin is rejected without matching", () =>
   assert.equal(originMatcher(["(a+)+$"])(`https://${"a".repeat(5000)}!`), false));
 
-test("a preliminary question is answered without asking who it is", async () => {
+test("a preflight request is answered without authentication", async () => {
   const call = apiCall({ method: "OPTIONS", path: "/api", headers: { origin: "https://ok.example" } });
   const reply = await crossOrigin(["^https://ok\\.example$"]).run(call, () =>
     assert.fail("nobody else is asked"),
@@ -31,7 +31,7 @@ test("a preliminary question is answered without asking who it is", async () => 
   assert.equal(call.headers["access-control-allow-methods"], "POST, GET, OPTIONS, PUT, DELETE, PATCH");
 });
 
-test("a stranger's question goes on, without headers", async () => {
+test("a preflight request of another origin is passed on, without headers", async () => {
   const call = apiCall({ method: "OPTIONS", path: "/api", headers: { origin: "https://other.example" } });
   const reply = await crossOrigin(["^https://ok\\.example$"]).run(call, () =>
     Promise.resolve({ status: 405, headers: {} }),
@@ -40,7 +40,7 @@ test("a stranger's question goes on, without headers", async () => {
   assert.deepEqual(call.headers, {});
 });
 
-test("directives of strict transport security are joined into one header", async () => {
+test("strict transport security directives are joined in one header", async () => {
   const call = apiCall();
   await strictTransport(["max-age=5", "preload"]).run(call, () =>
     Promise.resolve({ status: 200, headers: {} }),

@@ -40,7 +40,7 @@ function server(sendRetryAfter: boolean) {
 const ask = (on: ReturnType<typeof server>, parts: CallParts = {}) =>
   on.step.run(apiCall(parts), () => Promise.resolve({ status: 200, headers: {} }));
 
-test("while the server drains new requests are sent away, in their protocol's way", async () => {
+test("while the server drains new requests are rejected as their protocol requires", async () => {
   const draining = server(true);
   draining.shutDown();
   const plain = await ask(draining, { protocol: "1.1" });
@@ -53,7 +53,7 @@ test("while the server drains new requests are sent away, in their protocol's wa
   assert.deepEqual([multiplexed.status, multiplexed.headers["connection"], went], [429, undefined, 1]);
 });
 
-test("where clients are not told to come back later, a request on its way when the port closed is told to try elsewhere", async () => {
+test("without retry-after, a request received after the port was closed gets a closing connection", async () => {
   const closed = server(false);
   closed.shutDown();
   const answer = await ask(closed, { protocol: "2" });
@@ -69,7 +69,7 @@ for (const path of ["/readyz", "/livez/ping", "/healthz", "/metrics"]) {
   });
 }
 
-test("a request whose body comes after the port was closed has come too late", async () => {
+test("a request whose body arrives after the port was closed is rejected", async () => {
   const plain = server(false);
   const call = apiCall({ method: "POST", protocol: "1.1" });
   const answer = pending();
@@ -84,7 +84,7 @@ test("a request whose body comes after the port was closed has come too late", a
   assert.equal((await running).headers["connection"], "close");
 });
 
-test("requests and watches are counted from beginning to end", async () => {
+test("requests and watches are counted from start to end", async () => {
   const running = server(false);
   await ask(running);
   assert.deepEqual([running.seen, running.lifecycle.inFlight], [["began", "200"], 0]);
@@ -104,7 +104,7 @@ test("requests and watches are counted from beginning to end", async () => {
 
 for (const path of ["/api/v1/pods", "/api/v1/pods?watch=1"])
   for (const gone of [false, true])
-    test(`an answer to ${path} that fails ${gone ? "when the client is gone is not" : "is"} counted as broken off`, async () => {
+    test(`an answer to ${path} that fails ${gone ? "after the client disconnected is not" : "is"} counted as aborted`, async () => {
       const running = server(false);
       const sink = memorySink();
       const stream = (): Promise<void> => {
@@ -118,7 +118,7 @@ for (const path of ["/api/v1/pods", "/api/v1/pods?watch=1"])
       assert.equal(running.seen.includes("aborted"), !gone);
     });
 
-test("a large answer is in flight until it is written", async () => {
+test("a large response is in flight until it is written", async () => {
   const running = server(false);
   const { promise, resolve } = Promise.withResolvers<void>();
   const reply = await running.step.run(apiCall(), () =>

@@ -16,22 +16,22 @@ const cases: [
   code: number | undefined,
   again: number | undefined,
 ][] = [
-  ["a key service that is away", new KeyServiceFailed("no answer"), true, 500, undefined],
+  ["an unavailable key service", new KeyServiceFailed("no answer"), true, 500, undefined],
   ["a full disk", new StoreFull("/somewhere", "disk is full"), true, 500, undefined],
-  ["a crowd of writes", new StoreBusy(9), true, 429, 1],
+  ["too many writes", new StoreBusy(9), true, 429, 1],
   ["a closed store", new StoreClosed(), false, 503, undefined],
-  ["a watch that hangs behind", new RevisionTimeout(9, 8), true, 504, 1],
+  ["a watch that lags behind", new RevisionTimeout(9, 8), true, 504, 1],
   ["a read that takes too long", late, false, 504, 1],
-  ["a write that takes too long, so that nobody knows", late, true, 504, undefined],
-  ["a write whose answer was lost, so that nobody knows", lost, true, 504, undefined],
+  ["a write that takes too long, with unknown outcome", late, true, 504, undefined],
+  ["a write whose response was lost, with unknown outcome", lost, true, 504, undefined],
   ["a write that was never sent", refused, true, 503, 1],
-  ["a read while nobody listens", refused, false, 503, 1],
-  ["a store that says something else", new GrpcError("INTERNAL", "odd"), false, undefined, undefined],
+  ["a read while the store is unreachable", refused, false, 503, 1],
+  ["another error of the store", new GrpcError("INTERNAL", "odd"), false, undefined, undefined],
   ["damage", new StoreDamaged("store.db", "torn"), true, undefined, undefined],
-  ["a mistake of ours", new TypeError("undefined is not a function"), true, undefined, undefined],
+  ["an internal error", new TypeError("undefined is not a function"), true, undefined, undefined],
 ];
 for (const [name, error, isWrite, code, again] of cases) {
-  test(`${name} is told as ${code ?? "a surprise"}`, () => {
+  test(`${name} is reported as ${code ?? "an unexpected error"}`, () => {
     const told = storeErrorToStatus(error, isWrite);
     assert.deepEqual([told?.code, told?.details?.retryAfterSeconds], [code, again]);
     assert.doesNotMatch(told?.message ?? "", /somewhere|10000 ms/);

@@ -20,7 +20,7 @@ function connected(bytesPerSecond: number) {
   return { near, far, throttled, received, advance };
 }
 
-test("a second's worth passes at once, the rest at the rate, each way", async () => {
+test("one second's worth passes immediately, the rest at the rate, each way", async () => {
   const { far, throttled, received, advance } = connected(100);
   for (let at = 0; at < 3; at++) {
     throttled.write(Buffer.alloc(100));
@@ -34,7 +34,7 @@ test("a second's worth passes at once, the rest at the rate, each way", async ()
   assert.deepEqual(received, { here: 300, there: 300 });
 });
 
-test("an end is passed on, and so is a close", async () => {
+test("an end and a close are passed on", async () => {
   const { near, far, throttled, advance } = connected(1000);
   let ended = false;
   throttled.on("end", () => (ended = true));

@@ -22,7 +22,7 @@ async function spansOf(path: string, reply: Reply, headers: Record<string, strin
 const json = { "content-type": "application/json" };
 const object: Reply = { status: 200, headers: json, body: Buffer.from("{}") };
 
-test("a request has a span, and inside it one for authentication and all that follows", async () => {
+test("a request has a span, with a child span for authentication and all that follows", async () => {
   const { ended } = await spansOf("/version", object);
   assert.deepEqual(
     ended.map(({ name }) => name),

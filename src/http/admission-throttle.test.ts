@@ -5,7 +5,7 @@ import { AdmissionThrottle } from "./admission-throttle.ts";
 
 const standing = (): number => 0;
 
-test("a crowd is begun in order, a part in each turn of the event loop", async () => {
+test("many requests are started in order, some in each turn of the event loop", async () => {
   const turns = new AdmissionThrottle(standing);
   const begun: number[] = [];
   for (let i = 0; i < 200; i++) turns.begin(() => void begun.push(i), "GET", "/api");
@@ -21,7 +21,7 @@ test("a crowd is begun in order, a part in each turn of the event loop", async (
   );
 });
 
-test("what comes one by one never waits", async () => {
+test("requests that arrive one by one are never delayed", async () => {
   const turns = new AdmissionThrottle(standing);
   let begun = 0;
   for (let i = 1; i <= 200; i++) {
@@ -31,7 +31,7 @@ test("what comes one by one never waits", async () => {
   }
 });
 
-test("what comes while a crowd waits stands behind it", async () => {
+test("requests that arrive while others are queued are queued behind them", async () => {
   const turns = new AdmissionThrottle(standing);
   const begun: string[] = [];
   for (let i = 0; i < 130; i++) turns.begin(() => void begun.push("crowd"), "GET", "/api");
@@ -53,7 +53,7 @@ const urgent: [method: string, path: string, isUrgent: boolean][] = [
 ];
 
 for (const [method, path, isUrgent] of urgent)
-  test(`${method} ${path} ${isUrgent ? "goes before" : "waits for"} reads that came earlier`, async () => {
+  test(`${method} ${path} ${isUrgent ? "precedes" : "waits for"} earlier reads`, async () => {
     const turns = new AdmissionThrottle(standing);
     const begun: string[] = [];
     for (let i = 0; i < 300; i++) turns.begin(() => void begun.push("read"), "GET", "/api/v1/pods");
@@ -62,7 +62,7 @@ for (const [method, path, isUrgent] of urgent)
     assert.equal(begun.indexOf("it"), isUrgent ? 64 : 300);
   });
 
-test("of four that begin one is a read, however many writes wait", async () => {
+test("one of four started requests is a read, however many writes are queued", async () => {
   const turns = new AdmissionThrottle(standing);
   const begun: string[] = [];
   for (let i = 0; i < 64; i++) turns.begin(() => undefined, "GET", "/api");
@@ -73,7 +73,7 @@ test("of four that begin one is a read, however many writes wait", async () => {
   assert.deepEqual(begun.slice(0, 4), ["write", "write", "write", "read"]);
 });
 
-test("where turns take long each begins fewer, and all are begun", async () => {
+test("long turns start fewer requests, and all are started eventually", async () => {
   let now = 0;
   const turns = new AdmissionThrottle(() => now);
   let begun = 0;

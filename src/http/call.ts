@@ -48,7 +48,7 @@ export interface Call {
   /** Ends the call, discarding the rest of its response. */
   abort(): void;
   /**
-   * Reads the whole body. Rejects with BodyTooLarge beyond the limit and with BodyCutShort if the client
+   * Reads the whole body. Rejects with BodyTooLarge beyond the limit and with IncompleteBody if the client
    * disconnects early.
    */
   body(limitBytes: number): Promise<Uint8Array>;
@@ -114,7 +114,7 @@ export class BodyTooLarge extends Error {
 }
 
 export class IncompleteBody extends Error {
-  override readonly name = "BodyCutShort";
+  override readonly name = "IncompleteBody";
   constructor() {
     super("the client closed the connection before the body was complete");
   }

@@ -13,7 +13,7 @@ const cases: [code: string | undefined, text: string][] = [
   [undefined, "as node says it"],
 ];
 for (const [code, text] of cases)
-  test(`${code ?? "an error without a code"} in Go's words`, () => {
+  test(`${code ?? "an error without a code"} has Go's text`, () => {
     const error = Object.assign(new Error("as node says it"), { code });
     assert.equal(connectionErrorText(error, { host: "192.0.2.1", port: 10_250 }), text);
   });

@@ -78,8 +78,8 @@ for (const [name, at] of transports)
 const refusals: [name: string, answer: string, why: RegExp][] = [
   ["refuses", "HTTP/1.1 403 Forbidden\r\n\r\n", /dialing \[::1\]:7: the proxy answered "HTTP\/1.1 403 Forb/],
   ["speaks something else", "SSH-2.0-x\r\n\r\n", /the proxy answered "SSH-2.0-x"/],
-  ["hangs up", "HTTP/1.1 200 OK\r\n", /the proxy closed the connection/],
-  ["speaks for the server", `${"HTTP/1.1 200 OK\r\n\r\n"}early`, /bytes before the client did/],
+  ["closes the connection", "HTTP/1.1 200 OK\r\n", /the proxy closed the connection/],
+  ["sends data of the target", `${"HTTP/1.1 200 OK\r\n\r\n"}early`, /bytes before the client did/],
   ["never ends its answer", `HTTP/1.1 200 OK\r\n${"x".repeat(17_000)}`, /has no end/],
 ];
 for (const [name, answer, why] of refusals)
@@ -93,14 +93,14 @@ for (const [name, answer, why] of refusals)
     await new Promise((resolve) => server.close(resolve));
   });
 
-test("a proxy that is not there is an error", async () => {
+test("an unreachable proxy is an error", async () => {
   const { server, close } = proxyAnswering(ok, []);
   const port = await listening(server);
   await close();
   await assert.rejects(dialThrough({ host: "127.0.0.1", port })({ host: "x", port: 1 }), /ECONNREFUSED/);
 });
 
-test("whoever watches is told how connections through a proxy begin and end", async () => {
+test("the observer receives the start and outcome of connections through a proxy", async () => {
   const told: string[] = [];
   const observer = {
     started: () => void told.push("started"),

@@ -58,7 +58,7 @@ for (const protocol of protocols) {
     ? (["builtin", "node"] as const)
     : (["builtin"] as const))
     test(
-      `${over} by ${http2Implementation} what is to happen before an answer leaves has happened by then`,
+      `${over} by ${http2Implementation} the hook before sending a response runs before it is sent`,
       tls,
       async (t) => {
         const bodies: readonly Reply["body"][] = [
@@ -86,7 +86,7 @@ for (const protocol of protocols) {
       },
     );
 
-  test(`${over} a header that comes twice has two values`, tls, async (t) => {
+  test(`${over} a repeated header has two values`, tls, async (t) => {
     let groups: readonly string[] = [];
     const server = await secured(t, async (call) => {
       groups = headerList(call.headers, "impersonate-group");
@@ -133,21 +133,17 @@ for (const protocol of protocols) {
   }
 
   for (const status of [204, 304]) {
-    test(
-      `${over} an answer with status ${status} has no content and says nothing about its length`,
-      tls,
-      async (t) => {
-        const server = await secured(t, async () => ({ status, headers: { etag: '"x"' } }));
-        const answer = await ask(server, protocol);
-        assert.deepEqual(
-          [answer.status, answer.headers["content-length"], answer.headers.etag],
-          [status, undefined, '"x"'],
-        );
-      },
-    );
+    test(`${over} a response with status ${status} has no content and no content length`, tls, async (t) => {
+      const server = await secured(t, async () => ({ status, headers: { etag: '"x"' } }));
+      const answer = await ask(server, protocol);
+      assert.deepEqual(
+        [answer.status, answer.headers["content-length"], answer.headers.etag],
+        [status, undefined, '"x"'],
+      );
+    });
   }
 
-  test(`${over} a stream that fails breaks the answer off, and the server lives on`, tls, async (t) => {
+  test(`${over} a failing stream aborts the response, and the server continues`, tls, async (t) => {
     const server = await secured(t, async ({ path }) =>
       path === "/bad"
         ? reply({
@@ -164,9 +160,9 @@ for (const protocol of protocols) {
 
   const limits: [name: string, size: number, declared: boolean, fits: boolean][] = [
     ["a body at the limit is read", 1000, true, true],
-    ["a declared body beyond the limit is refused before it comes", 1001, true, false],
+    ["a declared body beyond the limit is rejected before it arrives", 1001, true, false],
     ["an undeclared body at the limit is read", 1000, false, true],
-    ["an undeclared body beyond the limit is refused on the way", 100_000, false, false],
+    ["an undeclared body beyond the limit is rejected while it arrives", 100_000, false, false],
   ];
   for (const [name, size, declared, fits] of limits) {
     test(`${over} ${name}, and the next request works`, tls, async (t) => {
@@ -192,7 +188,7 @@ for (const protocol of protocols) {
     });
   }
 
-  test(`${over} a client that leaves in the middle of its body is noticed`, tls, async (t) => {
+  test(`${over} a client that disconnects in the middle of its body is detected`, tls, async (t) => {
     const { promise, resolve } = Promise.withResolvers<unknown>();
     const server = await secured(t, async (call) => {
       const { signal } = call;
@@ -217,7 +213,7 @@ for (const protocol of protocols) {
     }
   });
 
-  test(`${over} a client that is gone before its body is asked for is noticed too`, tls, async (t) => {
+  test(`${over} a client that disconnects before its body is read is detected`, tls, async (t) => {
     const arrived = Promise.withResolvers<void>();
     const outcome = Promise.withResolvers<unknown>();
     const server = await secured(t, async (call) => {
@@ -238,10 +234,10 @@ for (const protocol of protocols) {
       await arrived.promise;
       session.destroy();
     }
-    assert.equal(await outcome.promise, "BodyCutShort");
+    assert.equal(await outcome.promise, "IncompleteBody");
   });
 
-  test(`${over} a client that leaves in the middle of an answer closes the sink`, tls, async (t) => {
+  test(`${over} a client that disconnects in the middle of a response closes the sink`, tls, async (t) => {
     const closed = Promise.withResolvers<void>();
     const server = await secured(t, async () =>
       reply({
@@ -267,7 +263,7 @@ for (const protocol of protocols) {
     await closed.promise;
   });
 
-  test(`${over} a reader that does not read is seen in the backlog, and waited for`, tls, async (t) => {
+  test(`${over} a stalled reader shows as backlog, and drained() waits for it`, tls, async (t) => {
     const chunk = Buffer.alloc(256 * 1024, "x");
     const full = Promise.withResolvers<Sink>();
     const drained = Promise.withResolvers<number>();
@@ -305,7 +301,7 @@ for (const protocol of protocols) {
     assert.equal(read, written);
   });
 
-  test(`${over} a handler that fails loses its own call only`, tls, async (t) => {
+  test(`${over} a failing handler aborts only its own call`, tls, async (t) => {
     const server = await secured(t, async ({ path }) => {
       if (path === "/bad") throw new Error("on purpose");
       return reply(bytes("well"));
@@ -320,7 +316,7 @@ for (const protocol of protocols) {
     assert.equal((await ask(server, protocol)).text, "well");
   });
 
-  test(`${over} a call that asked for no upgrade cannot be taken over`, tls, async (t) => {
+  test(`${over} a call without an upgrade request cannot be taken over`, tls, async (t) => {
     const server = await secured(t, async ({ path }) =>
       reply(path === "/take" ? { takeOver: () => assert.fail("taken over") } : bytes("well")),
     );
@@ -334,7 +330,7 @@ for (const protocol of protocols) {
   });
 }
 
-test("over HTTP/2 an answer to a body nobody read lets go of the stream", tls, async (t) => {
+test("over HTTP/2 a response to a request with an unread body releases the stream", tls, async (t) => {
   const server = await secured(t, async () => reply([bytes("early")]));
   const session = await server.http2();
   const stream = openHttp2(session, { method: "POST" });
@@ -345,7 +341,7 @@ test("over HTTP/2 an answer to a body nobody read lets go of the stream", tls, a
   assert.equal((await askHttp2(session)).text, "early");
 });
 
-test("an abort is heard by those who ask for the signal late", tls, async (t) => {
+test("an abort is visible in a signal created later", tls, async (t) => {
   const [arrived, gone, late] = [
     Promise.withResolvers<void>(),
     Promise.withResolvers<void>(),
@@ -380,7 +376,7 @@ for (const protocol of ["1.1", "2"] as const) {
     });
 
   test(
-    `over HTTP/${protocol} a body that does not come is not buffered until its client leaves`,
+    `over HTTP/${protocol} waiting for a missing body ends when its client disconnects`,
     tls,
     async (t) => {
       const [came, left] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

@@ -16,20 +16,20 @@ async function silent(t: TestContext, port: number): Promise<Socket> {
   return socket;
 }
 
-test("a connection that does not begin its TLS handshake in time is closed", async (t) => {
+test("a connection that does not start its TLS handshake in time is closed", async (t) => {
   const server = await secured(t, well, { handshakeTimeoutMilliseconds: 50 });
   await once(await silent(t, server.port), "close");
   while (server.listener.connections() > 0) await new Promise((resolve) => setImmediate(resolve));
 });
 
-test("a connection that sends something else than TLS is closed at once", async (t) => {
+test("a connection that sends anything but TLS is closed immediately", async (t) => {
   const server = await secured(t, well);
   const socket = await silent(t, server.port);
   socket.resume().write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
   await once(socket, "close");
 });
 
-test("past the bound the oldest unfinished handshake gives way and is reported, finished ones stay", async (t) => {
+test("beyond the limit the oldest unfinished handshake is evicted and reported, finished ones are kept", async (t) => {
   const refusals: ConnectionRefusal[] = [];
   const server = await secured(t, well, { limits, onRefused: (refusal) => refusals.push(refusal) });
   const finished = await server.http2();
@@ -48,7 +48,7 @@ test("past the bound the oldest unfinished handshake gives way and is reported, 
   assert.equal((await ask(server, "1.1")).text, "well");
 });
 
-test("past the limit on connections new ones are closed and reported", async (t) => {
+test("beyond the connection limit new connections are closed and reported", async (t) => {
   const refusals: ConnectionRefusal[] = [];
   const server = await secured(t, well, {
     limits: { connections: 1, unfinishedHandshakes: 10 },

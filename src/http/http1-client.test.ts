@@ -15,32 +15,32 @@ const replies: [name: string, text: string, body: string | undefined, reusable?:
     true,
   ],
   [
-    "an interim answer before it",
+    "a preceding interim response",
     "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n",
     "",
     true,
   ],
   [
-    "a connection that ends with it",
+    "a connection that is closed after it",
     "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 1\r\n\r\nx",
     "x",
     false,
   ],
-  ["an old server", "HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\nx", "x", false],
-  ["bytes behind it", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nxy", "x", false],
-  ["something else", "SSH-2.0-server\r\n\r\n", undefined],
+  ["an HTTP/1.0 server", "HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\nx", "x", false],
+  ["trailing bytes", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nxy", "x", false],
+  ["another protocol", "SSH-2.0-server\r\n\r\n", undefined],
   ["a folded header", "HTTP/1.1 200 OK\r\na: b\r\n c\r\n\r\n", undefined],
-  ["a length that is none", "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", undefined],
+  ["an invalid length", "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", undefined],
   ["another encoding", "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", undefined],
   ["a chunk without a size", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n", undefined],
-  ["a body that is too large", "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n" + "x".repeat(99), undefined],
+  ["a body above the limit", "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n" + "x".repeat(99), undefined],
 ];
 for (const [name, text, body, reusable] of replies)
   for (const [how, size] of [
     ["whole", text.length],
     ["byte by byte", 1],
   ] as const)
-    test(`an answer is read ${how}: ${name}`, () => {
+    test(`a response is read ${how}: ${name}`, () => {
       const reader = new ReplyReader(64);
       let step: ReturnType<ReplyReader["take"]> = "more";
       for (let at = 0; at < text.length && step === "more"; at += size)
@@ -49,10 +49,10 @@ for (const [name, text, body, reusable] of replies)
       assert.ok(step !== "more" && !(step instanceof Error));
       assert.equal(step.reply.body.toString(), body);
       // If read byte by byte, the bytes after the response have not arrived yet.
-      if (size > 1 || name !== "bytes behind it") assert.equal(step.reusable, reusable);
+      if (size > 1 || name !== "trailing bytes") assert.equal(step.reusable, reusable);
     });
 
-test("an answer without a length ends with the connection", () => {
+test("a response without a length ends with the connection", () => {
   const reader = new ReplyReader(64);
   assert.equal(reader.take(Buffer.from("HTTP/1.1 200 OK\r\n\r\nhi")), "more");
   assert.equal(reader.end()?.body.toString(), "hi");
@@ -88,7 +88,7 @@ const ask = "POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n";
 const answer = (body: string): string => `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 const textOf = async (client: Http1Client): Promise<string> => (await client.send(ask).reply).body.toString();
 
-test("exchanges one after the other share a connection, those at the same time do not", async () => {
+test("sequential exchanges share a connection, concurrent ones do not", async () => {
   const client = await serverOf((socket, connection) =>
     socket.on("data", () => socket.write(answer(String(connection)))),
   );
@@ -103,7 +103,7 @@ function postponements(t: TestContext): () => number {
   return () => mock.calls.filter(({ stack }) => stack.stack!.includes("http1-client.ts")).length;
 }
 
-test("an exchange that is alone is answered in the turn in which its answer came", async (t) => {
+test("a single exchange is resolved in the turn in which its response arrived", async (t) => {
   const client = await serverOf((socket) => socket.on("data", () => socket.write(answer("x"))));
   await textOf(client);
   const later = postponements(t);
@@ -114,7 +114,7 @@ test("an exchange that is alone is answered in the turn in which its answer came
   client.close();
 });
 
-test("an exchange that failed no longer counts as under way", async (t) => {
+test("a failed exchange no longer counts as outstanding", async (t) => {
   const client = await serverOf((socket) => socket.on("data", () => socket.write(answer("x"))));
   const { reply, abort } = client.send(ask);
   abort(new Error("too late"));
@@ -127,7 +127,7 @@ test("an exchange that failed no longer counts as under way", async (t) => {
   client.close();
 });
 
-test("as many connections are kept as were used at once", async () => {
+test("as many idle connections are kept as were used concurrently", async () => {
   let connections = 0;
   const client = await serverOf((socket) => {
     connections++;
@@ -138,7 +138,7 @@ test("as many connections are kept as were used at once", async () => {
   client.close();
 });
 
-test("a connection that was without work for long is closed when another comes to rest", async (t) => {
+test("a connection idle for long is closed when another becomes idle", async (t) => {
   let now = 0;
   t.mock.method(performance, "now", () => now);
   const closed = Promise.withResolvers<number>();
@@ -155,7 +155,7 @@ test("a connection that was without work for long is closed when another comes t
   client.close();
 });
 
-test("a kept connection that the server has closed is passed over", async () => {
+test("an idle connection that the server has closed is skipped", async () => {
   const [sockets, opened]: Socket[][] = [[], []];
   const client = await serverOf((socket, connection) => {
     sockets!.push(socket);
@@ -169,7 +169,7 @@ test("a kept connection that the server has closed is passed over", async () => 
   client.close();
 });
 
-test("a request that was sent is not sent again when its kept connection breaks", async () => {
+test("a request that was sent is not retried when its reused connection breaks", async () => {
   let asked = 0;
   const client = await serverOf((socket) =>
     socket.on("data", () => {
@@ -184,7 +184,7 @@ test("a request that was sent is not sent again when its kept connection breaks"
   client.close();
 });
 
-test("an answer in a great many pieces is held once", () => {
+test("a response in many pieces is buffered once", () => {
   const reader = new ReplyReader(1 << 20);
   reader.take(Buffer.from("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"));
   const piece = Buffer.from("1\r\nx\r\n".repeat(1000));
@@ -195,14 +195,14 @@ test("an answer in a great many pieces is held once", () => {
   assert.ok(step.reply.body.buffer.byteLength <= 1 << 18);
 });
 
-test("a new connection that ends without an answer fails, and so does half an answer", async () => {
+test("a connection that ends without a complete response is an error", async () => {
   const silent = await serverOf((socket) => socket.on("data", () => socket.end()));
   await assert.rejects(silent.send(ask).reply, { message: "EOF" });
   const half = await serverOf((socket) => socket.on("data", () => socket.end("HTTP/1.1 200 OK\r\nconte")));
   await assert.rejects(half.send(ask).reply, { message: "unexpected EOF" });
 });
 
-test("an exchange that is aborted fails with the reason, and its connection is not used again", async () => {
+test("an aborted exchange fails with the reason, and its connection is not reused", async () => {
   const client = await serverOf((socket, connection) =>
     socket.on("data", () => connection > 0 && socket.write(answer(String(connection)))),
   );
@@ -213,7 +213,7 @@ test("an exchange that is aborted fails with the reason, and its connection is n
   client.close();
 });
 
-test("a late abort of an exchange that was answered leaves the connection to the next one", async () => {
+test("aborting a completed exchange does not affect its connection", async () => {
   const client = await serverOf((socket, connection) =>
     socket.on("data", () => socket.write(answer(String(connection)))),
   );
@@ -224,7 +224,7 @@ test("a late abort of an exchange that was answered leaves the connection to the
   client.close();
 });
 
-test("bytes that nobody asked for end a kept connection", async () => {
+test("unsolicited bytes end an idle connection", async () => {
   const sockets: Socket[] = [];
   const client = await serverOf((socket, connection) => {
     sockets.push(socket);

@@ -23,7 +23,7 @@ const targets: [target: string, path: string, search: string][] = [
   ["https://example?c=d", "/", "c=d"],
 ];
 for (const [target, path, search] of targets) {
-  test(`${target} asks for ${path}`, tls, async (t) => {
+  test(`the target ${target} is the path ${path}`, tls, async (t) => {
     const server = await secured(t, async (call) => text(`${call.path} ${call.search}`));
     const socket = await server.raw();
     socket.write(`GET ${target} HTTP/1.1\r\n${last}\r\n`);
@@ -34,7 +34,7 @@ for (const [target, path, search] of targets) {
 const refused: [name: string, sent: string, answer: RegExp][] = [
   ["a request with two hosts", `GET / HTTP/1.1\r\n${host}${host}\r\n`, /^HTTP\/1\.1 400 /],
   ["a request without a version", "GET /\r\n\r\n", /^HTTP\/1\.1 400 /],
-  ["a request of a version to come", `GET / HTTP/2.0\r\n${host}\r\n`, /^HTTP\/1\.1 505 /],
+  ["a request of a future version", `GET / HTTP/2.0\r\n${host}\r\n`, /^HTTP\/1\.1 505 /],
 ];
 for (const [name, sent, answer] of refused) {
   test(`${name} reaches no handler`, tls, async (t) => {
@@ -45,7 +45,7 @@ for (const [name, sent, answer] of refused) {
   });
 }
 
-test("a client that waits with its body is asked for it only when somebody reads", tls, async (t) => {
+test("100 Continue is sent only when the body is read", tls, async (t) => {
   const server = await secured(t, async () => text("who are you?", 401));
   const socket = await server.raw();
   socket.write(`POST / HTTP/1.1\r\n${host}Expect: 100-continue\r\nContent-Length: 5\r\n\r\n`);
@@ -54,7 +54,7 @@ test("a client that waits with its body is asked for it only when somebody reads
   assert.match(answer, /\r\nconnection: close\r\n/i);
 });
 
-test("a request that wants another protocol and brings a body is an ordinary one", tls, async (t) => {
+test("an upgrade request with a body is handled as an ordinary request", tls, async (t) => {
   const server = await secured(t, async (call) =>
     text(`${call.upgradable} ${Buffer.from(await call.body(10)).toString()}`),
   );
@@ -66,7 +66,7 @@ test("a request that wants another protocol and brings a body is an ordinary one
   assert.equal(answer, "false hello");
 });
 
-test("a body that goes on after its answer is listened to for a while only", tls, async (t) => {
+test("a body that continues after its response is read for a limited time", tls, async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const server = await secured(t, async () => text("too large", 413));
   const socket = await server.raw();
@@ -78,7 +78,7 @@ test("a body that goes on after its answer is listened to for a while only", tls
   await ended;
 });
 
-test("a kept connection keeps nothing of the requests that are over", tls, async (t) => {
+test("a keep-alive connection retains nothing of finished requests", tls, async (t) => {
   const signals: AbortSignal[] = [];
   const server = await secured(t, async (call) => {
     signals.push(call.signal);
@@ -102,7 +102,7 @@ test("a kept connection keeps nothing of the requests that are over", tls, async
   );
 });
 
-test("a client that leaves before its answer is told to whoever works for it", tls, async (t) => {
+test("the handler is notified when its client disconnects before the response", tls, async (t) => {
   const left = Promise.withResolvers<void>();
   const server = await secured(t, async ({ signal }) => {
     socket.destroy();
@@ -115,7 +115,7 @@ test("a client that leaves before its answer is told to whoever works for it", t
   await left.promise;
 });
 
-test("a client that does not read the end of its answer is not waited for", tls, async (t) => {
+test("a client that does not read the end of its response is disconnected", tls, async (t) => {
   const server = await secured(
     t,
     async () => ({ status: 200, headers: {}, body: Buffer.alloc(64 * 1024 * 1024) }),
@@ -127,7 +127,7 @@ test("a client that does not read the end of its answer is not waited for", tls,
   while (server.listener.connections() > 0) await new Promise((resolve) => setImmediate(resolve));
 });
 
-test("a connection that is kept after an answer has no such limit", tls, async (t) => {
+test("a keep-alive connection has no such limit after a response", tls, async (t) => {
   // A real timeout would also end connections on a slow machine.
   const stalledMilliseconds = 60_001;
   const limits = t.mock.method(Socket.prototype, "setTimeout");

@@ -19,7 +19,7 @@ async function seen(request: Injection): Promise<Call> {
   return call!;
 }
 
-test("an injected request looks like one from a socket", async () => {
+test("an injected request is equivalent to one from a socket", async () => {
   const call = await seen({
     method: "PUT",
     path: "/a%20b?x=1?2",
@@ -44,7 +44,7 @@ test("an injected request looks like one from a socket", async () => {
   await assert.rejects(call.body(1), BodyTooLarge);
 });
 
-test("without a method it is GET, without a body it is empty", async () => {
+test("the method defaults to GET and the body to an empty one", async () => {
   const call = await seen({ path: "/" });
   assert.equal(call.method, "GET");
   assert.equal((await call.body(0)).length, 0);
@@ -63,7 +63,7 @@ const bodies: [name: string, body: Reply["body"], text: string][] = [
   ["a connection taken over", { takeOver: () => assert.fail("taken over") }, ""],
 ];
 for (const [name, body, text] of bodies) {
-  test(`the answer of ${name} is read whole`, async () => {
+  test(`the response of ${name} is read whole`, async () => {
     const answer = await inject(async () => reply(body), { path: "/" });
     assert.deepEqual([answer.status, answer.headers, await answer.text()], [200, { "x-a": "1" }, text]);
   });
@@ -74,7 +74,7 @@ test("JSON is parsed", async () =>
     a: [1],
   }));
 
-test("a handler's error is the caller's", async () => {
+test("a handler's error is thrown to the caller", async () => {
   await assert.rejects(
     inject(
       async () => {
@@ -125,7 +125,7 @@ test("a request aborted beforehand is aborted for the handler, and streams nothi
   assert.equal(await ended, true);
 });
 
-test("a reader that stops reading closes the sink, and later writes go nowhere", async () => {
+test("a reader that stops reading closes the sink, and later writes are discarded", async () => {
   const { body, sink, ended } = scripted();
   const answer = await inject(async () => reply(body), { path: "/" });
   const reading = (async () => {
@@ -138,7 +138,7 @@ test("a reader that stops reading closes the sink, and later writes go nowhere",
   assert.equal((await sink).backlogBytes, 0);
 });
 
-test("what is not read yet is backlog, and draining waits for the reader", async () => {
+test("unread bytes count as backlog, and draining waits for the reader", async () => {
   const steps: string[] = [];
   const stream = async (sink: Sink): Promise<void> => {
     for (let i = 0; i < 3; i++) {

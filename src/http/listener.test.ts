@@ -20,19 +20,23 @@ const text = (body: string, status = 200): Reply => ({
 });
 const well = async (): Promise<Reply> => text("well");
 
-test("the client's certificate is shown, leaf first; without one there is none", tls, async (t) => {
-  const server = await secured(t, async ({ peer }) => {
-    const chain = peer.certificates();
-    assert.equal(peer.certificates(), chain);
-    return text(chain[0]?.subject ?? "nobody");
-  });
-  const { client } = await identities();
-  assert.equal((await askHttp1(server, {}, client)).text, "O=testers\nCN=client");
-  assert.equal((await askHttp2(await server.http2({ client }))).text, "O=testers\nCN=client");
-  assert.equal((await askHttp1(server)).text, "nobody");
-});
+test(
+  "the client's certificate chain is available, leaf first; without a certificate it is empty",
+  tls,
+  async (t) => {
+    const server = await secured(t, async ({ peer }) => {
+      const chain = peer.certificates();
+      assert.equal(peer.certificates(), chain);
+      return text(chain[0]?.subject ?? "nobody");
+    });
+    const { client } = await identities();
+    assert.equal((await askHttp1(server, {}, client)).text, "O=testers\nCN=client");
+    assert.equal((await askHttp2(await server.http2({ client }))).text, "O=testers\nCN=client");
+    assert.equal((await askHttp1(server)).text, "nobody");
+  },
+);
 
-test("a connection that speaks no protocol we offered is HTTP/1.1", tls, async (t) => {
+test("a connection without a negotiated protocol is HTTP/1.1", tls, async (t) => {
   const server = await secured(t, async ({ protocol }) => text(protocol));
   const socket = await server.raw();
   socket.write("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
@@ -45,7 +49,7 @@ const faults: [name: string, sent: string, answer: RegExp][] = [
     `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${"x".repeat(70_000)}\r\n\r\n`,
     /^HTTP\/1\.1 431 /,
   ],
-  ["what is not HTTP", "nonsense\r\n\r\n", /^HTTP\/1\.1 400 /],
+  ["data other than HTTP", "nonsense\r\n\r\n", /^HTTP\/1\.1 400 /],
   [
     "two lengths at once",
     "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
@@ -54,7 +58,7 @@ const faults: [name: string, sent: string, answer: RegExp][] = [
   ["a header with a line break", "GET / HTTP/1.1\r\nHost: x\r\nX: a\nb\r\n\r\n", /^HTTP\/1\.1 400 /],
 ];
 for (const [name, sent, answer] of faults) {
-  test(`${name}: refused, and the connection ends`, tls, async (t) => {
+  test(`${name}: rejected, and the connection is closed`, tls, async (t) => {
     const server = await secured(t, well);
     const socket = await server.raw();
     socket.write(sent);
@@ -63,7 +67,7 @@ for (const [name, sent, answer] of faults) {
   });
 }
 
-test("headers right below the limit are fine in both protocols", tls, async (t) => {
+test("headers just below the limit are accepted in both protocols", tls, async (t) => {
   const server = await secured(t, async ({ headers }) => text(String((headers["x-long"] as string).length)));
   const headers = { "x-long": "x".repeat(60_000) };
   assert.equal((await askHttp1(server, { headers })).text, "60000");
@@ -71,7 +75,7 @@ test("headers right below the limit are fine in both protocols", tls, async (t) 
 });
 
 for (const protocol of ["1.1", "2"] as const) {
-  test(`what is asked for may be long over HTTP/${protocol}, but not without end`, tls, async (t) => {
+  test(`the request target may be long over HTTP/${protocol}, up to its limit`, tls, async (t) => {
     const server = await secured(t, async ({ search }) => text(String(search.length)));
     assert.equal((await ask(server, protocol, { path: `/?${"x".repeat(1_000_000)}` })).text, "1000000");
     await assert.rejects(async () =>
@@ -81,34 +85,34 @@ for (const protocol of ["1.1", "2"] as const) {
   });
 }
 
-test("over HTTP/2 headers beyond the limit are refused", tls, async (t) => {
+test("over HTTP/2 headers above the limit are rejected", tls, async (t) => {
   const server = await secured(t, well);
   const session = await server.http2();
   assert.equal((await askHttp2(session, { headers: { "x-long": "x".repeat(70_000) } })).status, 431);
   assert.equal((await askHttp2(await server.http2())).text, "well");
 });
 
-test("a client that never finishes its headers is sent away", tls, async (t) => {
+test("a client that never finishes its headers is disconnected", tls, async (t) => {
   const server = await secured(t, well, { headersTimeoutMilliseconds: 20 });
   const socket = await server.raw();
   socket.write("GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ");
   assert.match(await untilEnd(socket), /^HTTP\/1\.1 408 /);
 });
 
-for (const [given, told] of [
+for (const [given, announced] of [
   [7, 7],
   [0, 100],
 ] as const) {
-  test(`HTTP/2 clients are told how many streams they may open: ${given} means ${told}`, tls, async (t) => {
+  test(`HTTP/2 clients receive the stream limit: ${given} means ${announced}`, tls, async (t) => {
     const server = await secured(t, well, { maxStreamsPerConnection: given });
     const session = await server.http2();
     await askHttp2(session);
-    assert.equal(session.remoteSettings.maxConcurrentStreams, told);
+    assert.equal(session.remoteSettings.maxConcurrentStreams, announced);
   });
 }
 
 for (const http2 of ["builtin", "node"] as const)
-  test(`HTTP/2 clients are told the settings of the reference, by ${http2}`, tls, async (t) => {
+  test(`HTTP/2 clients receive the settings of the reference from ${http2}`, tls, async (t) => {
     const server = await secured(t, well, { http2Implementation: http2 });
     const session = await server.http2();
     await askHttp2(session);
@@ -125,7 +129,7 @@ for (const http2 of ["builtin", "node"] as const)
     );
   });
 
-test("go-away asks an HTTP/2 client to leave, and its answer still comes", tls, async (t) => {
+test("goAway sends GOAWAY to an HTTP/2 client, and its response still arrives", tls, async (t) => {
   const server = await secured(t, async (call) => {
     call.goAway();
     return text("bye");
@@ -137,7 +141,7 @@ test("go-away asks an HTTP/2 client to leave, and its answer still comes", tls, 
   assert.equal((await askHttp1(server)).text, "bye");
 });
 
-test("new certificates are shown to connections to come", tls, async (t) => {
+test("new certificates are used for new connections", tls, async (t) => {
   const { authority, server: identity } = await identities();
   const server = await secured(t, well, {
     tls: {
@@ -162,7 +166,7 @@ test("new certificates are shown to connections to come", tls, async (t) => {
 
 const upgrade = "GET /up HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n";
 
-test("an upgrade hands over the connection, with the bytes that came too early", tls, async (t) => {
+test("an upgrade hands over the connection, including bytes received early", tls, async (t) => {
   const server = await secured(t, async (call) => ({
     status: 101,
     headers: {},
@@ -184,7 +188,7 @@ test("an upgrade hands over the connection, with the bytes that came too early",
   assert.match(await seen, /^HTTP\/1\.1 101 [^]*\r\n\r\nearly late$/);
 });
 
-test("an upgrade may be refused like any request, and the connection ends", tls, async (t) => {
+test("an upgrade may be rejected like any request, and the connection is closed", tls, async (t) => {
   const server = await secured(t, async ({ path }) => text(path, 403));
   const socket = await server.raw();
   socket.write(upgrade);
@@ -217,34 +221,38 @@ function held(): { handle: () => Promise<Reply>; arrived: Promise<void>; answer:
   };
 }
 
-test("draining lets open exchanges finish, closes what is idle and takes nobody new", tls, async (t) => {
-  const { handle, arrived, answer } = held();
-  const server = await secured(t, async (call) => (call.path === "/wait" ? await handle() : text("well")));
-  const [idle, busy, idleSession, busySession] = [
-    await server.raw(),
-    await server.raw(),
-    await server.http2(),
-    await server.http2(),
-  ];
-  idle.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
-  await once(idle, "data");
-  await askHttp2(idleSession);
-  busy.write("GET /wait HTTP/1.1\r\nHost: x\r\n\r\n");
-  const overHttp1 = untilEnd(busy);
-  const overHttp2 = askHttp2(busySession, { path: "/wait" });
-  await arrived;
-  await new Promise((resolve) => busySession.ping(() => resolve(undefined)));
-  const away = [once(idleSession, "close"), once(busySession, "goaway"), once(idle, "close")];
-  server.listener.drain();
-  await Promise.all(away);
-  await assert.rejects(askHttp1(server), { code: "ECONNREFUSED" });
-  answer();
-  assert.equal((await overHttp2).text, "late");
-  assert.match(await overHttp1, /connection: close[^]*late$/i);
-  while (server.listener.connections() > 0) await new Promise((resolve) => setImmediate(resolve));
-});
+test(
+  "draining finishes active exchanges, closes idle connections and accepts no new ones",
+  tls,
+  async (t) => {
+    const { handle, arrived, answer } = held();
+    const server = await secured(t, async (call) => (call.path === "/wait" ? await handle() : text("well")));
+    const [idle, busy, idleSession, busySession] = [
+      await server.raw(),
+      await server.raw(),
+      await server.http2(),
+      await server.http2(),
+    ];
+    idle.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    await once(idle, "data");
+    await askHttp2(idleSession);
+    busy.write("GET /wait HTTP/1.1\r\nHost: x\r\n\r\n");
+    const overHttp1 = untilEnd(busy);
+    const overHttp2 = askHttp2(busySession, { path: "/wait" });
+    await arrived;
+    await new Promise((resolve) => busySession.ping(() => resolve(undefined)));
+    const away = [once(idleSession, "close"), once(busySession, "goaway"), once(idle, "close")];
+    server.listener.drain();
+    await Promise.all(away);
+    await assert.rejects(askHttp1(server), { code: "ECONNREFUSED" });
+    answer();
+    assert.equal((await overHttp2).text, "late");
+    assert.match(await overHttp1, /connection: close[^]*late$/i);
+    while (server.listener.connections() > 0) await new Promise((resolve) => setImmediate(resolve));
+  },
+);
 
-test("closing ends everything at once and leaves nothing open", tls, async (t) => {
+test("closing ends all connections immediately", tls, async (t) => {
   const open = (): number =>
     process.getActiveResourcesInfo().filter((name) => /TCP|TLS|Pipe|HTTP/i.test(name)).length;
   const before = open();
@@ -263,12 +271,12 @@ test("closing ends everything at once and leaves nothing open", tls, async (t) =
   await eventually(async () => open() <= before);
 });
 
-test("a port that is taken is an error, not a crash", tls, async (t) => {
+test("a port in use is an error, not a crash", tls, async (t) => {
   const server = await secured(t, well);
   await assert.rejects(secured(t, well, { port: server.port }), { code: "EADDRINUSE" });
 });
 
-test("several requests share one kept connection", tls, async (t) => {
+test("several requests share one keep-alive connection", tls, async (t) => {
   const server = await secured(t, async ({ path }) => text(path));
   const socket = await server.raw();
   socket.write(
@@ -281,7 +289,7 @@ test("several requests share one kept connection", tls, async (t) => {
   ]);
 });
 
-test("a request announced with Expect is let through", tls, async (t) => {
+test("a request with Expect: 100-continue is served", tls, async (t) => {
   const server = await secured(t, async (call) => text(Buffer.from(await call.body(10)).toString()));
   const sent = request({
     host: "127.0.0.1",
@@ -312,7 +320,7 @@ async function askPlain(
   return Buffer.concat(await Array.fromAsync(answer)).toString();
 }
 
-test("a local socket is for its owner only, replaces one left behind, and is gone when closed", async (t) => {
+test("a local socket is accessible to its owner only, replaces a stale one, and is removed when closed", async (t) => {
   const path = join(folder(t), "s");
   const left = createServer().listen(path);
   await once(left, "listening");
@@ -328,7 +336,7 @@ test("a local socket is for its owner only, replaces one left behind, and is gon
   left.close();
 });
 
-test("a file that is no socket is not replaced", async (t) => {
+test("a file that is not a socket is not replaced", async (t) => {
   const path = join(folder(t), "precious");
   writeFileSync(path, "data");
   await assert.rejects(listenPlain({ path, handle: well, now: () => 0 }), { code: "EADDRINUSE" });
@@ -337,7 +345,7 @@ test("a file that is no socket is not replaced", async (t) => {
 
 for (const protocol of ["1.1", "2"] as const)
   test(
-    `an answer that nobody shares is whole, and over when it has left, HTTP/${protocol}`,
+    `an unshared response is complete, and finished when it was sent, HTTP/${protocol}`,
     tls,
     async (t) => {
       const unshared = [Buffer.alloc(300_000, "a"), Buffer.alloc(300_000, "b")];
@@ -357,7 +365,7 @@ for (const protocol of ["1.1", "2"] as const)
     },
   );
 
-test("a client that leaves ends its call, whatever is left of the answer", tls, async (t) => {
+test("a client that disconnects ends its call, whatever is left of the response", tls, async (t) => {
   const unshared = [Buffer.alloc(3_000_000, "a")];
   const over = Promise.withResolvers<void>();
   const server = await secured(t, async (call) => {

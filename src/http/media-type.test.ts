@@ -15,22 +15,22 @@ const single: [
   ["case does not matter", "Application/JSON", "application/json"],
   ["white space around it", "  text/plain ; charset=utf-8 ", "text/plain", { charset: "utf-8" }],
   [
-    "names of parameters in lower case, values as they are",
+    "parameter names are lowercased, values are unchanged",
     "application/json;AS=Table;v=V1",
     "application/json",
     { as: "Table", v: "V1" },
   ],
   ["a quoted value", 'application/json;as="Table"', "application/json", { as: "Table" }],
   ["separators inside quotes are text", 'a/b;x="1;2,3";y=4', "a/b", { x: "1;2,3", y: "4" }],
-  ["a parameter without a value is passed over", "a/b;x;y=1", "a/b", { y: "1" }],
+  ["a parameter without a value is ignored", "a/b;x;y=1", "a/b", { y: "1" }],
   ["suffixes and dots", "application/vnd.orch.protobuf+x", "application/vnd.orch.protobuf+x"],
-  ["quality is no parameter", "a/b;q=0.5;x=1", "a/b", { x: "1" }, 0.5],
-  ["quality that is no number counts as wanted", "a/b;q=high", "a/b", {}, 1],
+  ["quality is not a parameter", "a/b;q=0.5;x=1", "a/b", { x: "1" }, 0.5],
+  ["an invalid quality counts as 1", "a/b;q=high", "a/b", {}, 1],
   ["everything", "*/*", "*/*"],
-  ["no slash is no media type", "json", undefined],
-  ["nothing is no media type", "", undefined],
-  ["an empty half is no media type", "application/", undefined],
-  ["a space inside is no media type", "application/js on", undefined],
+  ["a type without a slash is invalid", "json", undefined],
+  ["an empty string is invalid", "", undefined],
+  ["an empty subtype is invalid", "application/", undefined],
+  ["a type with a space is invalid", "application/js on", undefined],
 ];
 for (const [name, text, expected, parameters = {}, quality = 1] of single) {
   test(`a media type: ${name}`, () => {
@@ -43,20 +43,20 @@ for (const [name, text, expected, parameters = {}, quality = 1] of single) {
 }
 
 const accepts: [name: string, text: string, order: string[]][] = [
-  ["equals come in the order they were written", "a/a,b/b,c/c", ["a/a", "b/b", "c/c"]],
-  ["the more wanted comes first", "a/a;q=0.1,b/b;q=0.9,c/c", ["c/c", "b/b", "a/a"]],
-  ["what is wanted least comes last", "a/a;q=0,b/b;q=x,c/c;q=0.1", ["c/c", "a/a", "b/b"]],
-  ["a type comes before any type that is wanted more", "*/*,a/*;q=0.2,a/a;q=0.1", ["a/a", "a/*", "*/*"]],
-  ["what cannot be read is passed over", "nonsense, ,a/a", ["a/a"]],
+  ["clauses of equal quality keep their order", "a/a,b/b,c/c", ["a/a", "b/b", "c/c"]],
+  ["the higher quality comes first", "a/a;q=0.1,b/b;q=0.9,c/c", ["c/c", "b/b", "a/a"]],
+  ["the lowest quality comes last", "a/a;q=0,b/b;q=x,c/c;q=0.1", ["c/c", "a/a", "b/b"]],
+  ["a specific type precedes a wildcard of higher quality", "*/*,a/*;q=0.2,a/a;q=0.1", ["a/a", "a/*", "*/*"]],
+  ["invalid clauses are ignored", "nonsense, ,a/a", ["a/a"]],
   ["a parameter that ends with its clause", "a/a;q= ,b/b;q=0.5", ["a/a", "b/b"]],
-  ["quotes mean nothing", 'a/a;x="1,2",b/b', ["a/a", "b/b"]],
+  ["quotes have no effect", 'a/a;x="1,2",b/b', ["a/a", "b/b"]],
   ["many clauses", "*/*,".repeat(13) + "a/a;q=0.1", ["a/a", ...Array<string>(13).fill("*/*")]],
-  ["nothing accepts nothing", "", []],
+  ["an empty header accepts nothing", "", []],
 ];
 for (const [name, text, order] of accepts)
   test(`Accept: ${name}`, () => assert.deepEqual(parseAccept(text).map(essence), order));
 
-test("Accept is read once and stays the same however many others come", () => {
+test("a parsed Accept header stays the same after many others", () => {
   const first = parseAccept("a/a;q=0.3");
   assert.equal(parseAccept("a/a;q=0.3"), first);
   for (let i = 0; i < 1100; i++) parseAccept(`a/a;x=${i}`);

@@ -13,7 +13,7 @@ const text = (body: string, headers: Reply["headers"] = {}): Reply => ({
   body: Buffer.from(body),
 });
 
-test("a handler sees the request as it came, and the client the reply", tls, async (t) => {
+test("a handler receives the request unchanged, and the client the reply", tls, async (t) => {
   const { client } = await identities();
   let seen: Call | undefined;
   const server = await secured(
@@ -52,7 +52,7 @@ for (const size of [0, 5, 3_000_000])
     assert.equal((await askHttp2(session, { method: "POST", body: Buffer.alloc(size) })).text, String(size));
   });
 
-test("a body beyond the limit is refused", tls, async (t) => {
+test("a body above the limit is rejected", tls, async (t) => {
   const server = await secured(
     t,
     async (call) => {
@@ -65,7 +65,7 @@ test("a body beyond the limit is refused", tls, async (t) => {
 });
 
 test(
-  "a streamed reply ends with its promise, and its writer hears when the client leaves",
+  "a streamed reply ends with its promise, and its writer is notified when the client disconnects",
   tls,
   async (t) => {
     const left = Promise.withResolvers<void>();
@@ -95,7 +95,7 @@ test(
   },
 );
 
-test("a call is aborted when its client leaves before the reply", tls, async (t) => {
+test("a call is aborted when its client disconnects before the reply", tls, async (t) => {
   const [came, left] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const server = await secured(
     t,
@@ -120,7 +120,7 @@ test("HEAD has the headers of GET and no body", tls, async (t) => {
   assert.deepEqual([headers["content-length"], body], ["5", ""]);
 });
 
-test("a server that drains asks clients to leave and serves what was begun", tls, async (t) => {
+test("a draining server sends GOAWAY and serves active requests", tls, async (t) => {
   const [came, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<Reply>()];
   const server = await secured(
     t,

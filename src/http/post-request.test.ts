@@ -41,12 +41,16 @@ const redirects: [name: string, script: readonly Scripted[], last: Hop][] = [
     { method: "POST", hasBody: true, url: "https://hook.test/b?c#d", referer: first },
   ]),
   [
-    "a request that became a GET stays one, and 307 brings its body back",
+    "a request that became a GET stays one, also after a 307",
     [[302, to("/b")], [307, to("//HOOK.test:443/c")], [200]],
     { method: "GET", hasBody: true, url: "https://hook.test/c", referer: "https://hook.test/b" },
   ],
-  ["what is no redirect stays", [[304, to("/b")]], { method: "POST", hasBody: true, url: first }],
-  ["nor is one that names no place", [[307]], { method: "POST", hasBody: true, url: first }],
+  [
+    "a status that is not a redirect is returned",
+    [[304, to("/b")]],
+    { method: "POST", hasBody: true, url: first },
+  ],
+  ["a redirect without a location is returned", [[307]], { method: "POST", hasBody: true, url: first }],
 ];
 for (const [name, script, last] of redirects)
   test(`a redirect: ${name}`, async () => {
@@ -99,7 +103,7 @@ const repeats: [status: number, header: string | undefined, requests: number][] 
   [404, "0", 1],
 ];
 for (const [status, header, requests] of repeats)
-  test(`${status} with Retry-After ${header} is asked ${requests} times`, async () => {
+  test(`${status} with Retry-After ${header} is requested ${requests} times`, async () => {
     const { outcome, hops } = await asked([[status, header === undefined ? {} : { "retry-after": header }]]);
     assert.deepEqual([outcome, hops.length], [status, requests]);
   });

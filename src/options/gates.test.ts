@@ -39,7 +39,7 @@ const written: [text: string, given: Record<string, boolean> | RegExp][] = [
   ["Unbuilt=true", /Unbuilt is refused: nobody needs it/],
 ];
 for (const [text, given] of written) {
-  test(`gates given as ${JSON.stringify(text)} are ${given instanceof RegExp ? "refused" : "read"}`, () => {
+  test(`gates given as ${JSON.stringify(text)} are ${given instanceof RegExp ? "rejected" : "accepted"}`, () => {
     const type = featureGates(gates, dialects.orch);
     if (given instanceof RegExp) assert.throws(() => type.parse(text), given);
     else assert.deepEqual(type.parse(text), given);

@@ -34,14 +34,14 @@ const cases: [name: string, argv: string[], given: string[], problems: string[]]
   ["a missing value of a short flag", ["-v"], [], ["no value -v"]],
   ["an unknown flag", ["--nope=1", "--on"], ["on true"], ["unknown --nope"]],
   ["an unknown short flag", ["-x"], [], ["unknown -x"]],
-  ["something that is no flag", ["extra", "--on"], ["on true"], ["not a flag extra"]],
+  ["an argument that is not a flag", ["extra", "--on"], ["on true"], ["not a flag extra"]],
   ["the end of flags", ["--on", "--", "--name=x"], ["on true"], ["not a flag --name=x"]],
   ["three dashes", ["---on"], [], ["syntax ---on"]],
   ["no name", ["--=x"], [], ["syntax --=x"]],
   ["a single dash", ["-"], [], ["not a flag -"]],
 ];
 for (const [name, argv, given, problems] of cases) {
-  test(`${name} is understood`, () => {
+  test(`${name} is parsed`, () => {
     const result = parseArguments(argv, grammar);
     assert.deepEqual(
       result.given.map(({ flag, text }) => `${flag} ${text}`),

@@ -80,7 +80,7 @@ test("no line of help is wider than the terminal", () => {
   }
 });
 
-test("a word without room is cut at a comma", () =>
+test("a word that is too long is split at a comma", () =>
   assert.deepEqual(wrap(`a ${"bcdefgh,".repeat(4)}`, 22, 2), [
     "  a",
     "  bcdefgh,bcdefgh,",

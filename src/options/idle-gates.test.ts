@@ -29,13 +29,16 @@ const setOf = (): OptionSet => ({
   checks: [],
 });
 
-test("a feature gate that nothing asks about is told to be of no effect; one that acts, or keeps its value, is not", () => {
-  const told = (given: string): readonly string[] =>
+test("setting a feature gate without effect causes a warning; one with an effect, or with its default value, does not", () => {
+  const warningsFor = (given: string): readonly string[] =>
     settle(setOf(), [`--feature-gates=${given}`]).warnings.filter((line) => line.includes("no effect"));
-  assert.deepEqual(told("NodeAgentLate=false"), [
+  assert.deepEqual(warningsFor("NodeAgentLate=false"), [
     "--feature-gates=NodeAgentLate=false (featureGates): known, but of no effect: NodeAgentLate",
   ]);
-  assert.deepEqual([told("NodeAgentLate=true"), told("Early=true"), told("AllAlpha=true")], [[], [], []]);
+  assert.deepEqual(
+    [warningsFor("NodeAgentLate=true"), warningsFor("Early=true"), warningsFor("AllAlpha=true")],
+    [[], [], []],
+  );
   assert.deepEqual(
     settle({ ...setOf(), effectiveGates: () => ["NodeAgentLate"] }, ["--feature-gates=NodeAgentLate=false"])
       .warnings,
@@ -43,14 +46,14 @@ test("a feature gate that nothing asks about is told to be of no effect; one tha
   );
 });
 
-test("which gates act is not worked out where none was changed", () => {
-  const unasked = {
+test("the gates with an effect are not determined if no gate was changed", () => {
+  const set = {
     ...setOf(),
-    actingGates: (): never => {
-      throw new Error("asked");
+    effectiveGates: (): never => {
+      throw new Error("evaluated");
     },
   };
-  settle(unasked, ["--feature-gates=NodeAgentLate=true"]);
-  settle({ ...unasked, checks: [] }, []);
-  assert.throws(() => settle(unasked, ["--feature-gates=NodeAgentLate=false"]), /asked/);
+  settle(set, ["--feature-gates=NodeAgentLate=true"]);
+  settle({ ...set, checks: [] }, []);
+  assert.throws(() => settle(set, ["--feature-gates=NodeAgentLate=false"]), /evaluated/);
 });

@@ -4,18 +4,18 @@ import { test } from "node:test";
 import { promisify } from "node:util";
 
 const cases: [name: string, settings: object, streams: string[]][] = [
-  ["text goes to standard error", { loggingFormat: "text" }, ["", "told failed"]],
+  ["text is written to standard error", { loggingFormat: "text" }, ["", "told failed"]],
   ["--v=1 leaves out what is logged from level 2 on", { loggingFormat: "text", v: 1 }, ["", "told failed"]],
   ["--v=2 adds what is logged at level 2", { loggingFormat: "text", v: 2 }, ["", "told detailed failed"]],
   ["text is not split", { loggingFormat: "text", logJsonSplitStream: true }, ["", "told failed"]],
-  ["JSON goes to standard error", { loggingFormat: "json" }, ["", "told failed"]],
+  ["JSON is written to standard error", { loggingFormat: "json" }, ["", "told failed"]],
   [
     "information in JSON goes to standard output when split",
     { loggingFormat: "json", logJsonSplitStream: true },
     ["told", "failed"],
   ],
   [
-    "what is buffered is written in the end",
+    "buffered lines are written at exit",
     { loggingFormat: "json", logJsonSplitStream: true, logJsonInfoBufferSize: "1Mi" },
     ["told", "failed"],
   ],

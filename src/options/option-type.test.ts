@@ -172,7 +172,7 @@ test("a value's flag text parses back to it", () => {
   for (const [type, value] of values) assert.deepEqual(type.parse(type.format(value)), value);
 });
 
-test("a refusal inside a value tells where", () => {
+test("an error inside a value has its location", () => {
   assert.throws(
     () => listOf(shape).read([{ key: "a" }, { key: "b", count: "x" }]),
     (error) => error instanceof Refusal && error.at === "[1].count",
@@ -182,7 +182,7 @@ test("a refusal inside a value tells where", () => {
 test("commas split as in a comma-separated file", () =>
   assert.deepEqual(splitCommas('a,,"b""c",'), ["a", "", 'b"c', ""]));
 
-test("lists append when a flag is given again, once-lists do not", () => {
+test("lists append when a flag is repeated, single lists do not", () => {
   assert.deepEqual(strings.append?.(["a"], "b,c"), ["a", "b", "c"]);
   assert.equal(singleListOf(text, "x").append, undefined);
 });
@@ -200,14 +200,14 @@ const bounds: [
   ["not negative", notNegative, [0, 1], [-1], "must not be negative"],
 ];
 for (const [name, check, allowed, wrong, words] of bounds) {
-  test(`a value that is to be ${name} is held to it`, () => {
+  test(`a value must be ${name}`, () => {
     for (const value of allowed) assert.equal(check(value), undefined, String(value));
     for (const value of wrong) assert.equal(check(value), words, String(value));
   });
 }
 
-test("of a list the first value that is wrong is named", () =>
+test("the error of a list names the first invalid value", () =>
   assert.equal(each(atLeast(2))([2, 1, 0]), "1 must not be below 2"));
 
-test("choices are listed as people say them", () =>
+test('choices are listed with "or"', () =>
   assert.deepEqual([[], ["a"], ["a", "b"], ["a", "b", "c"]].map(listed), ["", "a", "a or b", "a, b or c"]));

@@ -21,19 +21,19 @@ const set: OptionSet = {
 };
 
 const cases: [name: string, argv: string[], code: number | undefined, out: RegExp, err: RegExp][] = [
-  ["nothing, and the program goes on", [], undefined, /^$/, /^$/],
+  ["nothing, and the program continues", [], undefined, /^$/, /^$/],
   ["the help text", ["--help"], 0, /^Runs\.\n[^]*--pods int\n/, /^$/],
   ["the version", ["--version"], 0, /^v1\n$/, /^$/],
-  ["help rather than what is wrong", ["--help", "--pods=x"], 0, /^Runs\./, /^$/],
+  ["help rather than errors", ["--help", "--pods=x"], 0, /^Runs\./, /^$/],
   [
-    "a warning, and the program goes on",
+    "a warning, and the program continues",
     ["--pods=2"],
     undefined,
     /^$/,
     /^Flag --pods has been deprecated, say it in the file\n$/,
   ],
   [
-    "what is wrong, and how to learn more",
+    "the errors, and a reference to help",
     ["--pods=x", "--nope"],
     1,
     /^$/,
@@ -41,7 +41,7 @@ const cases: [name: string, argv: string[], code: number | undefined, out: RegEx
   ],
 ];
 for (const [name, argv, code, out, err] of cases) {
-  test(`an operator who gives ${argv.join(" ") || "no flags"} is told ${name}`, () => {
+  test(`${argv.join(" ") || "no flags"} prints ${name}`, () => {
     const said = { out: "", err: "" };
     const answer = handleStartupOutput(set, settle(set, argv), {
       version: "v1",

@@ -134,7 +134,7 @@ async function run(
   return settle(setOf(dialect), argv, { ...sources, files });
 }
 
-test("without anything the defaults hold, the legacy ones where they differ", async () => {
+test("without flags and files the defaults apply, the legacy ones where they differ", async () => {
   const { values, provenance, errors, warnings } = await run([]);
   assert.deepEqual([values.maxPods, values.readOnlyPort, values.report], [110, 10255, 300_000]);
   assert.deepEqual(
@@ -144,7 +144,7 @@ test("without anything the defaults hold, the legacy ones where they differ", as
   assert.deepEqual([errors, warnings], [[], []]);
 });
 
-test("a file brings its own defaults and its values, and flags win over both", async () => {
+test("a file has its own defaults and values, and flags take precedence over both", async () => {
   const { values, provenance } = await run(
     ["--max-pods=7"],
     [`${head}maxPods: 5\nnested:\n  names: [a, b]\n`],
@@ -155,7 +155,7 @@ test("a file brings its own defaults and its values, and flags win over both", a
   assert.deepEqual(provenance.maxPods, { from: "flag", spelled: "--max-pods", text: "7" });
 });
 
-test("later files go over earlier ones, maps by key", async () => {
+test("later files take precedence over earlier ones, maps are merged by key", async () => {
   const { values } = await run(
     [],
     [
@@ -166,12 +166,12 @@ test("later files go over earlier ones, maps by key", async () => {
   assert.deepEqual([values.maxPods, values.reserved], [6, { cpu: "2", memory: "1Gi" }]);
 });
 
-test("the first flag of a list replaces what was there, further ones append", async () => {
+test("the first flag of a list replaces the default, further ones append", async () => {
   assert.deepEqual((await run(["--names=a", "--names=b,c"])).values.names, ["a", "b", "c"]);
   assert.deepEqual((await run(["--names=a"], [`${head}nested: {names: [q]}\n`])).values.names, ["a"]);
 });
 
-test("gates of flags join those of the file", async () => {
+test("gates of flags are merged with those of the file", async () => {
   const settled = await run(
     ["--feature-gates=Early=true"],
     [`${head}featureGates: {NodeAgentLate: false}\n`],
@@ -186,7 +186,7 @@ test("a flag's zero may mean something else than the file's", async () => {
   assert.equal((await run([], [`${head}eventQPS: 0\n`])).values.eventQps, 0);
 });
 
-test("a derived default follows what was given, and only then", async () => {
+test("a derived default is computed from settings that were given", async () => {
   const given = await run([], [`${head}update: 20s\n`]);
   assert.deepEqual(
     [given.values.report, given.provenance.report],
@@ -195,12 +195,12 @@ test("a derived default follows what was given, and only then", async () => {
   assert.equal((await run([], [`${head}update: 20s\nreport: 1m\n`])).values.report, 60_000);
 });
 
-test("a deprecated flag is announced once", async () => {
+test("a deprecated flag causes one warning", async () => {
   const { warnings } = await run(["--max-pods=1", "--max_pods=2"]);
   assert.deepEqual(warnings, ["Flag --max-pods has been deprecated, set maxPods in the file"]);
 });
 
-test("words between flags are kept for a command that takes them", () => {
+test("arguments between flags are kept for a command that accepts them", () => {
   const { values, args, errors } = settle({ ...setOf(), takesArguments: true }, [
     "save",
     "--max-pods",
@@ -215,7 +215,7 @@ test("words between flags are kept for a command that takes them", () => {
   );
 });
 
-test("an empty word, such as an empty variable of a script, is nothing", async () => {
+test("an empty argument, such as an empty variable of a script, is ignored", async () => {
   assert.deepEqual((await run(["", "--max-pods=3"])).errors, []);
 });
 
@@ -224,12 +224,12 @@ const wrong: [name: string, argv: string[], file: string | undefined, errors: (s
   ["an unknown flag", ["--max-pod=1"], undefined, ["unknown flag: --max-pod; did you mean --max-pods?"]],
   ["a retired flag", ["--old=1"], undefined, ["unknown flag: --old; it is gone: use --max-pods"]],
   [
-    "a stray word beside an empty one",
+    "a stray argument in addition to an empty one",
     ["", "go"],
     undefined,
     ['"agent" does not take any arguments, got ["" "go"]'],
   ],
-  ["a stray word", ["go"], undefined, ['"agent" does not take any arguments, got ["go"]']],
+  ["a stray argument", ["go"], undefined, ['"agent" does not take any arguments, got ["go"]']],
   [
     "a bad value",
     ["--max-pods=x"],
@@ -248,13 +248,13 @@ const wrong: [name: string, argv: string[], file: string | undefined, errors: (s
     ],
   ],
   [
-    "settings that do not go together",
+    "conflicting settings",
     ["--max-pods=5", "--read-only-port=5"],
     undefined,
     ["--max-pods=5 (maxPods), --read-only-port=5 (readOnlyPort): must differ"],
   ],
   [
-    "a mechanism that is not there",
+    "a feature that is not implemented",
     ["--orch-mode=b"],
     undefined,
     ["--orch-mode=b (orchMode): cannot be used yet: it comes later"],
@@ -266,7 +266,7 @@ const wrong: [name: string, argv: string[], file: string | undefined, errors: (s
     undefined,
     ["--ca-file=absent: open absent: no such file or directory"],
   ],
-  ["a need of starting", ["--names="], undefined, ["--names= (nested.names): must not be empty"]],
+  ["a requirement for starting", ["--names="], undefined, ["--names= (nested.names): must not be empty"]],
   [
     "an unknown gate",
     ["--feature-gates=Erly=true"],
@@ -336,7 +336,7 @@ const wrong: [name: string, argv: string[], file: string | undefined, errors: (s
   ],
   ["two documents", [], `${head}---\n${head}`, ["c.yaml: holds 2 documents; a configuration file is one"]],
   ["broken YAML", [], `${head}nested: {a: [}\n`, [/^c\.yaml:3: is neither YAML nor JSON/]],
-  ["a scalar where fields belong", [], `${head}nested: 5\n`, ["c.yaml:3: nested: must be a mapping"]],
+  ["a scalar instead of a mapping", [], `${head}nested: 5\n`, ["c.yaml:3: nested: must be a mapping"]],
   [
     "flag and file together",
     ["--nope"],
@@ -345,7 +345,7 @@ const wrong: [name: string, argv: string[], file: string | undefined, errors: (s
   ],
 ];
 for (const [name, argv, content, expected] of wrong) {
-  test(`${name} is told`, async () => {
+  test(`${name} is reported`, async () => {
     const { errors } = await run(argv, content === undefined ? [] : [content], { readable: () => false });
     assert.equal(errors.length, expected.length, errors.join("\n"));
     expected.forEach((line, i) =>
@@ -354,7 +354,7 @@ for (const [name, argv, content, expected] of wrong) {
   });
 }
 
-test("a set that forgives slips starts without them and says so; a check refuses them", async () => {
+test("a set that ignores strict errors starts with warnings; a check rejects them", async () => {
   const content = `${head}maxPods: 1\nmaxPods: 2\nnope: 1\nparts:\n- {a: 1, b: {deep: 1}}\n- {stray: 2, a: 3}\n`;
   const options = [
     fileOption({ config: "maxPods", type: int32, default: 110, doc: "Pods." }),
@@ -370,9 +370,9 @@ test("a set that forgives slips starts without them and says so; a check refuses
       doc: "Parts.",
     }),
   ] as const;
-  const set = { ...setOf(), sections: [section("All", options)], checks: [], forgivesSlips: true };
+  const set = { ...setOf(), sections: [section("All", options)], checks: [], ignoresStrictErrors: true };
   const files = [await parseConfigFile("c.yaml", content)];
-  const slips = [
+  const strictErrors = [
     "c.yaml:4: maxPods: is given twice; the first is on line 3",
     "c.yaml:5: nope: unknown field",
     "c.yaml:7: parts[0].b.deep: unknown field; known are c",
@@ -381,25 +381,25 @@ test("a set that forgives slips starts without them and says so; a check refuses
   const started = settle(set, [], { files });
   assert.deepEqual(
     [started.errors, started.warnings],
-    [[], slips.map((slip) => `${slip}; it is passed over`)],
+    [[], strictErrors.map((error) => `${error}; it is passed over`)],
   );
   assert.deepEqual([started.values.maxPods, started.values.parts], [2, [{ a: 1, b: {} }, { a: 3 }]]);
-  assert.deepEqual(settle(set, [], { files, purpose: "check" }).errors, slips);
+  assert.deepEqual(settle(set, [], { files, purpose: "check" }).errors, strictErrors);
 });
 interface Part {
   readonly a?: number;
   readonly b?: { readonly c?: number };
 }
 
-test("a flag may mend a value of the file", async () => {
+test("a flag may correct a value of the file", async () => {
   assert.deepEqual((await run(["--max-pods=5"], [`${head}maxPods: -1\n`])).errors, []);
 });
 
-test("a check that looks at a broken setting adds nothing", async () => {
+test("a check that reads an invalid setting is skipped", async () => {
   assert.equal((await run(["--max-pods=x", "--read-only-port=110"])).errors.length, 1);
 });
 
-test("looking at a configuration warns of what a start would refuse", async () => {
+test("displaying a configuration warns of settings that a start would reject", async () => {
   const { errors, warnings } = await run(["--ca-file=absent", "--orch-mode=b", "--names="], [], {
     readable: () => false,
     purpose: "look",
@@ -408,7 +408,7 @@ test("looking at a configuration warns of what a start would refuse", async () =
   assert.equal(warnings.length, 3);
 });
 
-test("help and version win over everything else", async () => {
+test("help and version take precedence over everything else", async () => {
   assert.equal((await run(["--nope", "--max-pods=x", "-h"])).requested, "help");
   assert.equal((await run(["--version"])).requested, "version");
   assert.equal((await run(["--version=false"])).requested, undefined);
@@ -427,7 +427,7 @@ test("JSON is a configuration file too", async () => {
   );
 });
 
-test("anchors are followed, bombs are not", async () => {
+test("anchors are resolved, and alias bombs are rejected", async () => {
   assert.deepEqual((await run([], [`${head}nested:\n  names: &n [a]\n  reserved: {}\n`])).errors, []);
   const bomb = [
     "a: &a0 [x]",
@@ -436,11 +436,11 @@ test("anchors are followed, bombs are not", async () => {
   assert.match((await run([], [bomb])).errors[0]!, /more than 100000 values/);
 });
 
-test("null leaves a field as it was", async () => {
+test("null leaves a field unset", async () => {
   assert.equal((await run([], [`${head}maxPods: null\nnested:\n`])).values.maxPods, 110);
 });
 
-test("the dialect's spellings are accepted beside the documents'", async () => {
+test("the dialect's spellings are accepted in addition to the canonical ones", async () => {
   const { kubernetes } = dialects;
   const flag = kubernetes.spelling.flag("orch-mode");
   assert.deepEqual((await run([`--${flag}=a`], [], {}, kubernetes)).errors, []);
@@ -478,7 +478,7 @@ test("a settled configuration is written whole, in the order of the declarations
   });
 });
 
-test("a migrated command line keeps its meaning and says what stays behind", async () => {
+test("a migrated command line keeps its meaning and lists the remaining flags", async () => {
   const settled = await run(["--max-pods=5", "--ca-file=x"], [], { purpose: "look" });
   const text = await migratedConfig(setOf(), settled);
   assert.equal(

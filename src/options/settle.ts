@@ -71,7 +71,7 @@ export function settle<O extends AnyOption>(
     const reading = readValues(set, file);
     errors.push(...reading.problems);
     if (starting && set.ignoresStrictErrors)
-      warnings.push(...reading.strictErrors.map((slip) => `${slip}; it is passed over`));
+      warnings.push(...reading.strictErrors.map((error) => `${error}; it is passed over`));
     else errors.push(...reading.strictErrors);
     for (const option of reading.failed) failed.add(option.name);
     for (const { option, value, line, path } of reading.values) {

@@ -14,7 +14,7 @@ export interface CallParts {
   /** Aborted when the call has ended. */
   readonly over?: AbortSignal;
   readonly goAway?: (atOnce?: boolean) => void;
-  readonly breakOff?: () => void;
+  readonly abort?: () => void;
   readonly sentBytes?: () => number;
   readonly bodyBuffered?: Promise<void>;
 }
@@ -29,7 +29,7 @@ export function apiCall({
   signal,
   over,
   goAway,
-  breakOff,
+  abort,
   sentBytes,
   bodyBuffered = Promise.resolve(),
 }: CallParts = {}): ApiCall {
@@ -48,7 +48,7 @@ export function apiCall({
     upgradable: false,
     bodyBuffered: () => bodyBuffered,
     goAway: goAway ?? (() => undefined),
-    abort: breakOff ?? (() => undefined),
+    abort: abort ?? (() => undefined),
     sentBytes: sentBytes ?? (() => 0),
   };
   const made = new ApiCall(call, "id");

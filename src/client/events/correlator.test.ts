@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { correlator } from "./correlator.ts";
 
-test("a recorder without events takes no room for what it would remember", () => {
+test("a recorder without events does not allocate its caches", () => {
   const before = process.memoryUsage().arrayBuffers;
   const all = Array.from({ length: 100 }, () => correlator({ aggregates: true }));
   assert.ok(process.memoryUsage().arrayBuffers - before < 1_000_000);

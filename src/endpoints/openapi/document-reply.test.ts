@@ -53,7 +53,7 @@ for (const [asked, status, said, range] of cases) {
   });
 }
 
-test("a document without a tag is known by its time alone", () => {
+test("a document without an ETag is validated by its time", () => {
   const untagged = { body, headers: { "last-modified": at } };
   assert.equal(documentReply({ "if-none-match": '"abc"' }, untagged).status, 200);
   assert.equal(documentReply({ "if-modified-since": at }, untagged).status, 304);

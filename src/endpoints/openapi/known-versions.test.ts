@@ -13,14 +13,14 @@ test("versions that are no longer served are known", () => {
     assert.ok(known.includes(old), old);
 });
 
-test("a version that is served is known once", () => {
+test("a served version is listed once", () => {
   const known = named(
     knownVersions([{ group: "resource", branded: true, version: "v1alpha2" }], dialects.orch),
   );
   assert.equal(known.filter((each) => each === "resource/v1alpha2").length, 1);
 });
 
-test("a version that is served by the whole name of its group is known once", () => {
+test("a served version with the full name of its group is listed once", () => {
   const known = knownVersions(
     [{ group: "authentication.orch.io", branded: false, version: "v1alpha1" }],
     dialects.orch,

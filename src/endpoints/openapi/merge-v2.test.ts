@@ -14,11 +14,11 @@ const own = {
 };
 const root = "/apis/example.com/v1";
 
-test("without other servers the document is our own", () => {
+test("without extension API servers the document is unchanged", () => {
   assert.equal(mergedV2(own, []), own);
 });
 
-test("of another server, the paths of its version and the definitions they use are merged", () => {
+test("the paths of an extension API server's version and the definitions they use are merged", () => {
   const document = {
     paths: {
       [`${root}/things`]: get("Thing"),
@@ -52,7 +52,7 @@ test("a server that describes nothing but its API has all of its definitions mer
   assert.deepEqual(Object.keys(definitions), ["Meta", "Shared", "Thing", "Unused"]);
 });
 
-test("a definition that differs by its kinds alone is shared, and is that of all of them", () => {
+test("definitions that differ only in their kinds are merged, with all kinds", () => {
   const kinds = "x-example-group-version-kind";
   const documentOf = (group: string) => ({
     paths: { [`/apis/${group}/v1/things`]: get("Thing") },
@@ -67,7 +67,7 @@ test("a definition that differs by its kinds alone is shared, and is that of all
   ]);
 });
 
-test("a definition that means the same is shared, one that means something else goes by another name", () => {
+test("equal definitions are shared, and conflicting ones are renamed", () => {
   const document = {
     paths: { [root]: get("Thing") },
     definitions: {
@@ -86,12 +86,12 @@ test("a definition that means the same is shared, one that means something else 
   assert.deepEqual(paths["/api/"], get("Meta"));
 });
 
-test("a document that is not one adds nothing", () => {
+test("an invalid document adds nothing", () => {
   const merged = mergedV2(own, [{ root, document: { paths: null, definitions: 3 } }]);
   assert.deepEqual(merged, own);
 });
 
-test("an older document becomes a newer one", () => {
+test("an OpenAPI 2 document is converted to OpenAPI 3", () => {
   const document = {
     info: { title: "things", version: "1" },
     paths: {

@@ -10,7 +10,7 @@ const inVersions: [group: string, version: string, path: string, kind: string][]
   ["authentication.orch.io", "v1", "tokenreviews", "TokenReview"],
 ];
 for (const [group, version, path, kind] of inVersions) {
-  test(`a ${kind} is described in the version it is asked in: ${version}`, () => {
+  test(`a ${kind} is described in the requested version: ${version}`, () => {
     const at: GroupVersion = {
       group,
       version,

@@ -28,76 +28,76 @@ const choose = (accept: string | undefined, offer = everyForm, query = "", agent
 
 const table = "as=Table;g=meta.orch.io;v=v1";
 const cases: [name: string, accept: string | undefined, expected: string, offer?: Offer][] = [
-  ["nothing said is JSON", undefined, "json object"],
-  ["nothing said in as many words", "", "json object"],
+  ["a missing header means JSON", undefined, "json object"],
+  ["an empty header means JSON", "", "json object"],
   ["anything is JSON", "*/*", "json object"],
   ["YAML", "application/yaml", "yaml object"],
   ["the binary form", "application/vnd.orch.protobuf", "protobuf object"],
   ["the other dialect's binary form is unknown", "application/vnd.kubernetes.protobuf", "406"],
-  ["any sort of application", "application/*", "json object"],
+  ["any application type", "application/*", "json object"],
   ["something else", "text/html", "406"],
-  ["something else, or else anything", "text/html,*/*;q=0.1", "json object"],
-  ["the first that is known", "text/html,application/yaml,application/json", "yaml object"],
-  ["the most wanted that is known", "application/yaml;q=0.5,application/json;q=0.9", "json object"],
-  ["what is wanted least is given all the same", "application/json;q=0", "json object"],
-  ["a type in other letters is another", "Application/JSON", "406"],
-  ["what is wanted least of two", "application/json;q=0,application/yaml;q=0.1", "yaml object"],
-  ["a quality that is no number is none", "application/json;q=x,application/yaml;q=0.1", "yaml object"],
-  ["a quality that is empty says nothing", "application/json;q=,application/yaml;q=0.9", "json object"],
-  ["a type that is named before any that is wanted more", "*/*,application/yaml;q=0.1", "yaml object"],
-  ["a type without an end", "application", "406"],
+  ["an unknown type or anything", "text/html,*/*;q=0.1", "json object"],
+  ["the first known type", "text/html,application/yaml,application/json", "yaml object"],
+  ["the known type of the highest quality", "application/yaml;q=0.5,application/json;q=0.9", "json object"],
+  ["a type of quality 0 is returned nevertheless", "application/json;q=0", "json object"],
+  ["types are case-sensitive", "Application/JSON", "406"],
+  ["the higher quality of two", "application/json;q=0,application/yaml;q=0.1", "yaml object"],
+  ["an invalid quality is 0", "application/json;q=x,application/yaml;q=0.1", "yaml object"],
+  ["an empty quality is ignored", "application/json;q=,application/yaml;q=0.9", "json object"],
+  ["a specific type before a wildcard of higher quality", "*/*,application/yaml;q=0.1", "yaml object"],
+  ["a type without a subtype", "application", "406"],
   ["a single star", "*", "json object"],
-  ["a parameter in quotes is another", 'application/json;as="Table";g=meta.orch.io;v=v1', "406"],
+  ["parameters are compared with their quotes", 'application/json;as="Table";g=meta.orch.io;v=v1', "406"],
   ["a form in any type", `*/*;${table}`, "json Table"],
   ["YAML as a stream", "application/yaml;stream=watch", "406"],
   ["a form without a name", "application/json;as= ;g=meta.orch.io;v=v1", "406"],
-  ["parameters that mean nothing are nothing", "application/json;charset=utf-8", "json object"],
+  ["unknown parameters are ignored", "application/json;charset=utf-8", "json object"],
   ["a table", `application/json;${table}`, "json Table"],
   ["a table of the older version", "application/json;as=Table;g=meta.orch.io;v=v1beta1", "json Table"],
-  ["a table of a version nobody knows", "application/json;as=Table;g=meta.orch.io;v=v7", "406"],
-  ["a table of a group nobody knows", "application/json;as=Table;g=example.com;v=v1", "406"],
+  ["a table of an unknown version", "application/json;as=Table;g=meta.orch.io;v=v7", "406"],
+  ["a table of an unknown group", "application/json;as=Table;g=example.com;v=v1", "406"],
   [
-    "a table of a group nobody knows, or else plain",
+    "a table of an unknown group, or else the object",
     "application/json;as=Table;g=example.com;v=v1,application/json",
     "json object",
   ],
   ["a table as YAML", `application/yaml;${table}`, "yaml Table"],
   [
-    "metadata alone",
+    "metadata only",
     "application/json;as=PartialObjectMetadata;g=meta.orch.io;v=v1",
     "json PartialObjectMetadata",
   ],
   [
-    "a list of metadata, whatever it will be of",
+    "a list of metadata",
     "application/json;as=PartialObjectMetadataList;g=meta.orch.io;v=v1,application/json",
     "json PartialObjectMetadataList",
   ],
-  ["a form nobody has", "application/json;as=Poem;g=meta.orch.io;v=v1,application/json", "json object"],
+  ["an unknown form", "application/json;as=Poem;g=meta.orch.io;v=v1,application/json", "json object"],
   ["a stream of watch frames", "application/json;stream=watch", "json object"],
-  ["a stream of something else", "application/json;stream=video", "406"],
+  ["an unknown stream", "application/json;stream=video", "406"],
   ["a server version", "application/json;sv=1", "406"],
-  ["the server version there is", "application/json;sv=v1", "json object"],
+  ["the supported server version", "application/json;sv=v1", "json object"],
   [
-    "a table in the binary form, or else plain",
+    "a table in the binary form, or else the object",
     `application/vnd.orch.protobuf;${table},application/json`,
     "json object",
   ],
   [
-    "a table when the endpoint has none",
+    "a table from an endpoint without tables",
     `application/json;${table},application/json`,
     "json object",
     withoutTable,
   ],
-  ["the server version where there are no forms", "application/json;sv=v1", "406", justObjects],
+  ["the server version from an endpoint without forms", "application/json;sv=v1", "406", justObjects],
   [
-    "the binary form or anything, of what has none",
+    "the binary form or anything, for objects without a binary form",
     "application/vnd.orch.protobuf, */*",
     "json object",
     customForms,
   ],
-  ["the binary form of what has none", "application/vnd.orch.protobuf", "406", customForms],
+  ["the binary form of objects without one", "application/vnd.orch.protobuf", "406", customForms],
   [
-    "the binary form of the metadata of what has none itself",
+    "the binary form of metadata, for objects without a binary form",
     `application/vnd.orch.protobuf;as=PartialObjectMetadata;g=meta.orch.io;v=v1`,
     "protobuf PartialObjectMetadata",
     customForms,
@@ -122,12 +122,12 @@ for (const [name, accept, expected, offer] of cases) {
 
 const only = "only the following media types are accepted: ";
 
-test("who is refused is told what there is", () =>
+test("the error lists the supported types", () =>
   assert.throws(() => choose("application/json;as=Nope;g=meta.orch.io;v=v1"), {
     message: `${only}application/json, application/yaml, application/vnd.orch.protobuf`,
   }));
 
-test("a watch that is wanted as YAML is told what can be a stream", () => {
+test("the error for a watch as YAML lists the types that can be streamed", () => {
   checkStreams(choose("application/json"), dialect);
   assert.throws(() => checkStreams(choose("application/yaml;q=0.9,application/json;q=0.1"), dialect), {
     message: `${only}application/json;stream=watch, application/vnd.orch.protobuf;stream=watch`,
@@ -135,15 +135,15 @@ test("a watch that is wanted as YAML is told what can be a stream", () => {
 });
 
 const prettiness: [name: string, pretty: boolean, accept: string, query: string, agent: string][] = [
-  ["asked in the query", true, "", "pretty=true", ""],
-  ["asked with a 1", true, "", "pretty=1", ""],
+  ["requested in the query", true, "", "pretty=true", ""],
+  ["requested with a 1", true, "", "pretty=1", ""],
   ["declined in the query", false, "", "pretty=false", "curl/8"],
-  ["nonsense declines", false, "", "pretty=maybe", "curl/8"],
-  ["nothing said", false, "", "pretty=", "tool/1"],
-  ["asked in Accept", true, "application/json;pretty=1", "", ""],
-  ["for people at a terminal", true, "", "", "curl/8.5"],
-  ["for people at a browser", true, "*/*", "", "Mozilla/5.0 (X11)"],
-  ["not for programs", false, "", "", "orch-controller/1.0"],
+  ["an invalid value declines", false, "", "pretty=maybe", "curl/8"],
+  ["no value", false, "", "pretty=", "tool/1"],
+  ["requested in Accept", true, "application/json;pretty=1", "", ""],
+  ["default for curl", true, "", "", "curl/8.5"],
+  ["default for browsers", true, "*/*", "", "Mozilla/5.0 (X11)"],
+  ["not the default for other clients", false, "", "", "orch-controller/1.0"],
 ];
 for (const [name, pretty, accept, query, agent] of prettiness)
   test(`pretty: ${name}`, () => assert.equal(choose(accept, everyForm, query, agent).pretty, pretty));

@@ -19,13 +19,13 @@ const cases: [
   headers: Record<string, string>,
   told?: string,
 ][] = [
-  ["nothing said", objects, "GET", {}],
+  ["no headers", objects, "GET", {}],
   ["an empty Accept", objects, "GET", { accept: "" }],
   ["anything", objects, "GET", { accept: "text/html, */*;q=0.1" }],
   ["a type with parameters, whatever they are", objects, "GET", { accept: "application/yaml ;as=Nope" }],
   ["another type", objects, "GET", { accept: "text/html" }, none + types],
-  ["a type in other letters", objects, "GET", { accept: "Application/JSON" }, none + types],
-  ["any sort of application", objects, "GET", { accept: "application/*" }, none + types],
+  ["a type in another case", objects, "GET", { accept: "Application/JSON" }, none + types],
+  ["any application type", objects, "GET", { accept: "application/*" }, none + types],
   [
     "another type of a list",
     { produces: listMedia(dialect) },
@@ -42,13 +42,13 @@ const cases: [
   ],
   ["a write of known length", objects, "POST", { accept: "x/y", "content-length": "2" }, none + types],
   [
-    "a body that is read",
+    "a body of an accepted type",
     patches,
     "PATCH",
     { "content-type": "application/merge-patch+json; charset=utf-8" },
   ],
   [
-    "a body that is not read",
+    "a body of an unknown type",
     patches,
     "PATCH",
     { "content-type": "application/json", "content-length": "2" },

@@ -81,7 +81,7 @@ test("a call goes over a unix socket, with its metadata and timeout", async (t) 
   assert.match(headers["grpc-timeout"]!, /^\d{5}m$/);
 });
 
-test("a status without a message is an error with the server's words", async (t) => {
+test("a status without a message is an error with the server's detail", async (t) => {
   const { url } = await server(t, (call) => call.finish(11, "no such r%C3%A9vision"));
   await assert.rejects(
     channel(t, { endpoints: [url] }).unary(echo, "x"),
@@ -99,7 +99,7 @@ test("a status after a message is an error too", async (t) => {
 
 const badAnswers: [name: string, answer: (call: ScriptedCall) => void, code: string][] = [
   [
-    "no message at all",
+    "no message",
     ({ stream }) => (
       stream.respond({ ":status": 200, "content-type": "application/grpc", "grpc-status": "0" }),
       stream.end()
@@ -119,7 +119,7 @@ const badAnswers: [name: string, answer: (call: ScriptedCall) => void, code: str
   ],
   ["a reset", ({ stream }) => stream.close(constants.NGHTTP2_INTERNAL_ERROR), "INTERNAL"],
   [
-    "a message cut short",
+    "a truncated message",
     ({ stream }) => (
       stream.respond({ ":status": 200, "content-type": "application/grpc", "grpc-status": "0" }),
       stream.end(Buffer.from([0, 0, 0, 0, 9, 1]))
@@ -134,7 +134,7 @@ for (const [name, answer, code] of badAnswers) {
   });
 }
 
-test("a message longer than the limit is refused and the connection stays", async (t) => {
+test("a message above the limit is rejected and the connection is kept", async (t) => {
   const { url, sessions } = await server(t, answerEcho);
   const made = channel(t, { endpoints: [url], maxMessageBytes: 1000 });
   await assert.rejects(made.unary(echo, "x".repeat(2000)), failsWith("RESOURCE_EXHAUSTED", "2005 bytes"));
@@ -142,7 +142,7 @@ test("a message longer than the limit is refused and the connection stays", asyn
   assert.equal(sessions.length, 1);
 });
 
-test("a long message passes", async (t) => {
+test("a long message is received", async (t) => {
   const { url } = await server(t, answerEcho);
   const long = "z".repeat(9 << 20);
   assert.equal(await channel(t, { endpoints: [url] }).unary(echo, long), `echo ${long}`);
@@ -218,7 +218,7 @@ test("a slow reader slows the sender down", async (t) => {
   assert.equal(received, 64);
 });
 
-test("leaving the loop cancels the call", async (t) => {
+test("leaving the iteration cancels the call", async (t) => {
   const { url, calls } = await server(t, (call) => void call.send("first"));
   for await (const text of channel(t, { endpoints: [url] }).serverStream(echo, "go")) {
     assert.equal(text, "first");
@@ -228,7 +228,7 @@ test("leaving the loop cancels the call", async (t) => {
   assert.equal(calls[0]!.stream.rstCode, constants.NGHTTP2_CANCEL);
 });
 
-test("both sides of a duplex talk in turn", async (t) => {
+test("a duplex stream sends and receives in turn", async (t) => {
   const { url } = await server(t, answerEcho);
   const stream = await channel(t, { endpoints: [url] }).duplex(echo);
   assert.equal(stream.endpoint, url);
@@ -242,14 +242,14 @@ test("both sides of a duplex talk in turn", async (t) => {
   assert.deepEqual(answers, ["echo 1", "echo 2", "echo 3"]);
 });
 
-test("the second endpoint answers when the first cannot be reached", async (t) => {
+test("the second endpoint is used if the first is unreachable", async (t) => {
   const gone = await scriptedServer(answerEcho);
   await gone.close();
   const { url } = await server(t, answerEcho);
   assert.equal(await channel(t, { endpoints: [gone.url, url] }).unary(echo, "x"), "echo x");
 });
 
-test("the second endpoint answers when the first accepts but never speaks", async (t) => {
+test("the second endpoint is used if the first accepts connections but does not respond", async (t) => {
   const clock = virtualClock();
   const sockets: Socket[] = [];
   const silent = createServer((socket) => void sockets.push(socket.on("error", () => {})));
@@ -267,7 +267,7 @@ test("the second endpoint answers when the first accepts but never speaks", asyn
   assert.equal(await answer, "echo x");
 });
 
-test("a call lost with its connection is repeated only when that is safe", async (t) => {
+test("a call lost with its connection is retried only if it is repeatable", async (t) => {
   const first = await server(t, (call) => call.stream.session!.destroy());
   const second = await server(t, answerEcho);
   await assert.rejects(
@@ -281,7 +281,7 @@ test("a call lost with its connection is repeated only when that is safe", async
   );
 });
 
-test("an endpoint that says it is unavailable is left for the next one", async (t) => {
+test("an endpoint that responds UNAVAILABLE is replaced by the next one", async (t) => {
   const first = await server(t, (call) => call.finish(14, "no leader"));
   const second = await server(t, answerEcho);
   const made = channel(t, { endpoints: [first.url, second.url] });
@@ -291,7 +291,7 @@ test("an endpoint that says it is unavailable is left for the next one", async (
   assert.equal(await made.unary(echo, "y"), "echo y");
 });
 
-test("a refused stream is sent again by itself", async (t) => {
+test("a refused stream is retried automatically", async (t) => {
   let refused = 0;
   const { url } = await server(t, (call) => {
     if (refused++ === 0) return call.stream.close(constants.NGHTTP2_REFUSED_STREAM);
@@ -301,7 +301,7 @@ test("a refused stream is sent again by itself", async (t) => {
   assert.equal(refused, 2);
 });
 
-test("after GOAWAY calls under way finish and new ones get a new connection", async (t) => {
+test("after GOAWAY active calls finish and new ones use a new connection", async (t) => {
   const held: ScriptedCall[] = [];
   const { url, sessions } = await server(t, (call) =>
     call.headers["hold"] ? void held.push(call) : answerEcho(call),
@@ -317,7 +317,7 @@ test("after GOAWAY calls under way finish and new ones get a new connection", as
   assert.equal(await slow, "echo slow");
 });
 
-test("a restarted server is found again", async (t) => {
+test("a restarted server is reconnected", async (t) => {
   const before = await scriptedServer(answerEcho);
   const clock = virtualClock();
   const made = channel(t, { endpoints: [before.url], clock });
@@ -336,7 +336,7 @@ test("a restarted server is found again", async (t) => {
   assert.equal(await patient, "echo 4");
 });
 
-test("pauses between attempts grow to their limit", async (t) => {
+test("the backoff between attempts grows to its maximum", async (t) => {
   const gone = await scriptedServer(answerEcho);
   await gone.close();
   const clock = virtualClock();
@@ -382,7 +382,7 @@ async function cuttable(t: TestContext, port: number): Promise<{ readonly url: s
   };
 }
 
-test("a server that falls silent is given up while a call is open", async (t) => {
+test("the session of a silent server is closed during a call", async (t) => {
   const clock = virtualClock();
   // A message sent after the ping reveals when the ping was answered.
   const { port } = await server(t, (call) => {
@@ -411,7 +411,7 @@ test("a server that falls silent is given up while a call is open", async (t) =>
   await assert.rejects(next, failsWith("UNAVAILABLE", "no sign of life"));
 });
 
-test("a call without an answer in time makes the channel ask at once whether the server lives", async (t) => {
+test("a call that misses its deadline makes the channel ping the server at once", async (t) => {
   const clock = virtualClock();
   const { port, calls } = await server(t, (call) =>
     call.headers["hold"] ? void call.send("first") : undefined,
@@ -437,7 +437,7 @@ test("a call without an answer in time makes the channel ask at once whether the
   await lost;
 });
 
-test("closing the channel ends its calls and refuses new ones", async (t) => {
+test("closing the channel ends its calls and rejects new ones", async (t) => {
   const { url, calls } = await server(t, () => {});
   const made = channel(t, { endpoints: [url] });
   const answer = made.unary(echo, "x", { waitForReady: true });
@@ -447,7 +447,7 @@ test("closing the channel ends its calls and refuses new ones", async (t) => {
   await assert.rejects(made.unary(echo, "y", { waitForReady: true }), failsWith("UNAVAILABLE", "closed"));
 });
 
-test("an endpoint of another kind is refused at once", () => {
+test("an endpoint with an unknown scheme is rejected immediately", () => {
   assert.throws(() => grpcChannel({ endpoints: ["ftp://x"] }), /must start with/);
   assert.throws(() => grpcChannel({ endpoints: [] }), /at least one/);
 });

@@ -7,7 +7,7 @@ import { timeoutText } from "./channel.ts";
 
 const text = (messages: Uint8Array[]): string[] => messages.map((message) => Buffer.from(message).toString());
 
-test("messages come out whole however the bytes are cut", () => {
+test("messages are reassembled however the bytes are split", () => {
   const wire = Buffer.concat([
     framed(Buffer.from("one")),
     framed(Buffer.from("")),
@@ -23,7 +23,7 @@ test("messages come out whole however the bytes are cut", () => {
   }
 });
 
-test("a message beyond the limit is refused by its header alone", () => {
+test("a message above the limit is rejected by its header", () => {
   const header = framed(Buffer.alloc(11)).subarray(0, 5);
   assert.throws(
     () => new FrameReader(10).push(header),
@@ -31,7 +31,7 @@ test("a message beyond the limit is refused by its header alone", () => {
   );
 });
 
-test("a compressed message is refused", () => {
+test("a compressed message is rejected", () => {
   const frame = framed(Buffer.from("x"));
   frame[0] = 1;
   assert.throws(() => new FrameReader(10).push(frame), { code: "INTERNAL" });
@@ -48,7 +48,7 @@ for (const [encoded, plain] of decoded)
   test(`the message ${JSON.stringify(encoded)} reads ${JSON.stringify(plain)}`, () =>
     assert.equal(percentDecoded(encoded), plain));
 
-test("an unknown status number is UNKNOWN, no status is none", () => {
+test("an unknown status number is UNKNOWN, and a missing status is undefined", () => {
   assert.deepEqual(statusOf({ "grpc-status": "99" }), { code: "UNKNOWN", detail: "" });
   assert.deepEqual(statusOf({ "grpc-status": "14", "grpc-message": "down" }), {
     code: "UNAVAILABLE",
@@ -65,7 +65,7 @@ const resets: [http2: string, code: string, unprocessed: boolean][] = [
   ["NGHTTP2_STREAM_CLOSED", "INTERNAL", false],
 ];
 for (const [http2, code, unprocessed] of resets) {
-  test(`a stream reset with ${http2} fails as ${code}${unprocessed ? " and was not looked at" : ""}`, () => {
+  test(`a stream reset with ${http2} fails as ${code}${unprocessed ? " and was not processed" : ""}`, () => {
     const status = statusOfReset(constants[http2 as keyof typeof constants] as number);
     assert.deepEqual([status.code, status.unprocessed ?? false], [code, unprocessed]);
   });
@@ -80,7 +80,7 @@ const plainAnswers: [status: number, type: string | undefined, code: string | un
   [418, undefined, "UNKNOWN"],
 ];
 for (const [status, type, code] of plainAnswers) {
-  test(`plain HTTP ${status} of type ${type} means ${code ?? "go on"}`, () =>
+  test(`plain HTTP ${status} of type ${type} means ${code ?? "success"}`, () =>
     assert.equal(
       statusOfPlainHttp({ ":status": status, ...(type && { "content-type": type }) } as unknown as Parameters<
         typeof statusOfPlainHttp

@@ -64,7 +64,7 @@ test("a unary call is one message each way", async () => {
   assert.deepEqual(told, [...words("unary", "started", "sent", "received"), "handled unary OK"]);
 });
 
-test("a refused call is told by its code", async () => {
+test("a failed call is reported with its code", async () => {
   const { told, followed, channel } = observed([busy]);
   await assert.rejects(channel.unary(method, "ask"), busy);
   assert.deepEqual(followed, ["UNAVAILABLE"]);
@@ -84,7 +84,7 @@ test("every message of a stream is counted, and its end once", async () => {
   ]);
 });
 
-test("who leaves a stream has cancelled it", async () => {
+test("leaving a stream is reported as cancelled", async () => {
   const { told, channel } = observed(["a", "b"]);
   for await (const _ of channel.serverStream(method, "ask")) break;
   assert.deepEqual(told, [

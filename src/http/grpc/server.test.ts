@@ -115,7 +115,7 @@ test("a client that names the socket's path as the authority is served", () =>
     assert.match(received, /HELLO.*grpc-status.0/s);
   }));
 
-test("what is not gRPC is refused", () =>
+test("requests other than gRPC are rejected", () =>
   withServer(async (_, path) => {
     const session = connectHttp2("http://socket", { createConnection: () => connect({ path }) });
     const stream = session.request({ ":path": echo.path, ":method": "POST", "content-type": "text/plain" });
@@ -147,7 +147,7 @@ test("a client's deadline aborts the handler", () =>
     assert.equal(await channel.unary(echo, "still here"), "STILL HERE");
   }));
 
-test("a socket that a dead process left is replaced", async () => {
+test("the stale socket of a dead process is replaced", async () => {
   const socketPath = freshPath();
   const first = await grpcServer({ socketPath, procedures });
   await assert.rejects(grpcServer({ socketPath, procedures }), /served by another process/);
@@ -159,7 +159,7 @@ test("a socket that a dead process left is replaced", async () => {
   await second.close();
 });
 
-test("a file that is no socket is left alone", async () => {
+test("a file that is not a socket is kept", async () => {
   const socketPath = join(folder, "plain");
   writeFileSync(socketPath, "precious");
   await assert.rejects(grpcServer({ socketPath, procedures }), /exists and is not a socket/);

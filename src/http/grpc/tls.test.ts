@@ -12,7 +12,7 @@ const echo = {
 };
 
 test(
-  "over TLS both sides show who they are, and material is asked for at every connection",
+  "over TLS both sides present certificates, which are read for every connection",
   needs("openssl"),
   async (t) => {
     const ours = await testAuthority();

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { addData, addDataHead, addFrames, batchBytes, sendBatch } from "./batch.ts";
 import { frameBytes, frameHead } from "./frames.ts";
 
-test("a batch that long headers have filled still takes the data that follows them", () => {
+test("a batch filled by long headers still takes the following data", () => {
   const sent: Uint8Array[] = [];
   const socket = { write: (bytes: Uint8Array) => sent.push(bytes) } as unknown as Socket;
   const headers = Buffer.alloc(batchBytes() + 60_000, "h");

@@ -59,7 +59,7 @@ const floods: [name: string, sent: Buffer[], code: number][] = [
   ],
 ];
 for (const [name, sent, code] of floods) {
-  test(`${name}: the connection ends and says why`, async (t) => {
+  test(`${name}: the connection is closed with the error code`, async (t) => {
     const port = await serve(t, async (stream) => void stream.body(1).catch(() => undefined));
     const client = await rawClient(t, port);
     client.send(...sent);
@@ -67,7 +67,7 @@ for (const [name, sent, code] of floods) {
   });
 }
 
-test("frames that nobody knows, padding, priorities and trailers are taken", async (t) => {
+test("unknown frames, padding, priorities and trailers are accepted", async (t) => {
   const bodies: string[] = [];
   const port = await serve(t, async (stream) => {
     bodies.push(Buffer.from(await stream.body(100)).toString());
@@ -89,7 +89,7 @@ test("frames that nobody knows, padding, priorities and trailers are taken", asy
   assert.deepEqual(bodies, ["hi"]);
 });
 
-test("however the bytes are cut, the same requests come out of them", async (t) => {
+test("the same requests are read however the bytes are split", async (t) => {
   const port = await serve(t, async (stream) =>
     answerWith(`${stream.id}:${Buffer.from(await stream.body(100)).toString()}`)(stream),
   );
@@ -130,7 +130,7 @@ const closings: [name: string, sent: Buffer[]][] = [
   ["that the client reset", [post(1), numbersFrame(frame.rstStream, 1, errorCode.cancel)]],
 ];
 for (const [name, sent] of closings) {
-  test(`DATA on a stream ${name} is a stream error, and other streams go on`, async (t) => {
+  test(`DATA on a stream ${name} is a stream error, and other streams continue`, async (t) => {
     const port = await serve(t, answerWith("well"));
     const client = await rawClient(t, port);
     client.send(hello, ...sent, get(3));
@@ -167,7 +167,7 @@ test("a response that cannot be written resets its stream, is reported, and leav
   assert.deepEqual(problems, ["no value"]);
 });
 
-test("more streams than allowed are refused one by one, and fit again later", async (t) => {
+test("streams above the limit are refused one by one, and accepted again later", async (t) => {
   const waiting: Stream[] = [];
   const port = await serve(t, async (stream) => void waiting.push(stream), { maxStreams: 2 });
   const client = await rawClient(t, port);
@@ -180,7 +180,7 @@ test("more streams than allowed are refused one by one, and fit again later", as
   while (waiting.length === 0) await new Promise((resolve) => setImmediate(resolve));
 });
 
-test("a client that abandons its requests as fast as it makes them is sent away", async (t) => {
+test("a client that resets its requests as fast as it sends them is disconnected", async (t) => {
   const port = await serve(t, () => new Promise(() => undefined), { maxStreams: 5 });
   const client = await rawClient(t, port);
   client.send(
@@ -193,7 +193,7 @@ test("a client that abandons its requests as fast as it makes them is sent away"
   assert.equal(await client.refused(), errorCode.enhanceYourCalm);
 });
 
-test("a request that is taken back before its turn is not served", async (t) => {
+test("a request that is reset before it is started is not served", async (t) => {
   const turns: (() => void)[] = [];
   const served: number[] = [];
   const port = await serve(t, async ({ id }) => void served.push(id), {
@@ -212,7 +212,7 @@ test("a request that is taken back before its turn is not served", async (t) => 
   assert.deepEqual([turns.length, served], [2, [3]]);
 });
 
-test("what is left of a request after its answer is passed over, its trailers too", async (t) => {
+test("the rest of a request after its response is ignored, including trailers", async (t) => {
   const port = await serve(t, answerWith("early"));
   const client = await rawClient(t, port);
   client.send(hello, post(1));
@@ -223,7 +223,7 @@ test("what is left of a request after its answer is passed over, its trailers to
   await client.next(({ type, stream }) => type === frame.data && stream === 3);
 });
 
-test("a client that has its answer and goes on and on is told to stop", async (t) => {
+test("a client that keeps sending after its response gets a reset", async (t) => {
   const port = await serve(t, answerWith("early"));
   const client = await rawClient(t, port);
   const update = (): Promise<unknown> =>
@@ -244,7 +244,7 @@ test("a client that has its answer and goes on and on is told to stop", async (t
   assert.fail("nobody said stop");
 });
 
-test("a client that sends more than there is room for loses the stream", async (t) => {
+test("a client that exceeds the window loses the stream", async (t) => {
   const port = await serve(t, async () => undefined);
   const client = await rawClient(t, port);
   client.send(hello, post(1), ...Array.from({ length: 17 }, () => made(frame.data, 0, 1, some(16_384))));
@@ -252,7 +252,7 @@ test("a client that sends more than there is room for loses the stream", async (
   assert.equal(payload.readUInt32BE(0), errorCode.flowControl);
 });
 
-test("a body beyond the limit is refused at once, and the rest of it is let through before the answer comes", async (t) => {
+test("a body above the limit is rejected immediately, and its rest is drained before the response", async (t) => {
   const seen = Promise.withResolvers<Stream>();
   const port = await serve(t, async (stream) => {
     await assert.rejects(stream.body(10), BodyTooLarge);
@@ -273,7 +273,7 @@ test("a body beyond the limit is refused at once, and the rest of it is let thro
   await client.next((one) => one.type === frame.headers && one.stream === 1);
 });
 
-test("an answer waits for room, and one that waits does not hold up others", async (t) => {
+test("a response waits for window, without delaying others", async (t) => {
   const port = await serve(t, answerWith("0123456789"));
   const client = await rawClient(t, port);
   client.send(preface, settingsFrame({ [setting.initialWindow]: 4 }), get(1), get(3));
@@ -298,7 +298,7 @@ test("an answer waits for room, and one that waits does not hold up others", asy
   assert.deepEqual([last.payload.toString(), last.flags], ["6789", flag.endStream]);
 });
 
-test("an answer that nobody reads is given up; one that is read slowly, and a stream that goes on, are not", async (t) => {
+test("a response that is not read is reset; one that is read slowly, and an active stream, are not", async (t) => {
   t.mock.timers.enable({ apis: ["setInterval"] });
   const port = await serve(t, async (stream) => stream.respond(200, {}, [some(1000)], stream.id !== 5));
   const client = await rawClient(t, port);
@@ -316,7 +316,7 @@ test("an answer that nobody reads is given up; one that is read slowly, and a st
   await client.next(({ type, stream }) => type === frame.data && stream === 5);
 });
 
-test("large bodies pass both ways through small windows", async (t) => {
+test("large bodies are transferred both ways through small windows", async (t) => {
   const port = await serve(t, async (stream) => {
     const body = await stream.body(8 * 1024 * 1024);
     stream.respond(200, {}, [body, body], true);
@@ -329,7 +329,7 @@ test("large bodies pass both ways through small windows", async (t) => {
   assert.ok(Buffer.concat(await Array.fromAsync(stream)).equals(Buffer.concat([body, body])));
 });
 
-test("a client that waits with its body is asked for it, unless nobody wants it", async (t) => {
+test("100 Continue is sent to a client that waits, unless the body is not read", async (t) => {
   const port = await serve(t, async (stream) => {
     if (stream.head.target === "/wanted") await stream.body(100);
     await answerWith("well")(stream);
@@ -351,7 +351,7 @@ test("a client that waits with its body is asked for it, unless nobody wants it"
   }
 });
 
-test("long answers to many streams arrive whole", async (t) => {
+test("long responses to many streams are complete", async (t) => {
   const port = await serve(t, async (stream) =>
     stream.respond(
       200,
@@ -374,12 +374,12 @@ test("long answers to many streams arrive whole", async (t) => {
 });
 
 const timeouts: [name: string, sent: Buffer[]][] = [
-  ["begins with nothing", []],
+  ["sends nothing", []],
   ["stops before its settings", [preface]],
   ["stops in the middle of its headers", [hello, headers(1, getBlock, 0)]],
 ];
 for (const [name, sent] of timeouts) {
-  test(`a client that ${name} is sent away`, async (t) => {
+  test(`a client that ${name} is disconnected`, async (t) => {
     const port = await serve(t, answerWith("well"), { headersTimeoutMilliseconds: 20 });
     const client = await rawClient(t, port);
     client.send(...sent);
@@ -387,7 +387,7 @@ for (const [name, sent] of timeouts) {
   });
 }
 
-test("a connection that nobody uses is closed politely", async (t) => {
+test("an idle connection is closed with GOAWAY", async (t) => {
   const port = await serve(t, answerWith("well"), { idleTimeoutMilliseconds: 20 });
   const session = connect(`http://127.0.0.1:${port}`);
   const away = once(session, "goaway");
@@ -395,7 +395,7 @@ test("a connection that nobody uses is closed politely", async (t) => {
   assert.equal((await away)[0], 0);
 });
 
-test("a client that uses nothing and answers nothing is closed all the same", async (t) => {
+test("an idle client that does not answer is disconnected, too", async (t) => {
   const port = await serve(t, answerWith("well"), {
     idleTimeoutMilliseconds: 20,
     headersTimeoutMilliseconds: 40,
@@ -405,7 +405,7 @@ test("a client that uses nothing and answers nothing is closed all the same", as
   await once(client.socket, "close");
 });
 
-test("headers that are too large get an answer's chance: the stream is served and says so", async (t) => {
+test("headers above the limit are passed to the handler, marked as too large", async (t) => {
   const seen = Promise.withResolvers<boolean>();
   const port = await serve(t, async (stream) => seen.resolve(stream.head.tooLarge));
   const client = await rawClient(t, port);

@@ -18,7 +18,7 @@ const anyFrame = fc
   })
   .map(({ type, flags, stream, payload }) => made(type, flags, stream, payload));
 
-test(`whatever frames come, the server makes no mistake and answers the next client (seed ${seed})`, async (t) => {
+test(`whatever frames arrive, the server has no internal error and serves the next client (seed ${seed})`, async (t) => {
   t.diagnostic(`HTTP2_FUZZ_SEED=${seed}`);
   const problems: Error[] = [];
   const serveAll = async (stream: Stream): Promise<void> => {

@@ -44,7 +44,7 @@ const conversations: [name: string, blocks: string[]][] = [
   ],
 ];
 for (const [name, blocks] of conversations) {
-  test(`the examples of the standard are read: ${name}`, () => {
+  test(`the examples of the RFC are decoded: ${name}`, () => {
     const decoder = new HeaderDecoder();
     assert.deepEqual(
       blocks.map((block) => decode(decoder, hex(block))),
@@ -53,7 +53,7 @@ for (const [name, blocks] of conversations) {
   });
 }
 
-test("fields that no longer fit leave the table, oldest first", () => {
+test("fields that no longer fit are evicted from the table, oldest first", () => {
   const decoder = new HeaderDecoder();
   // A table of 2 fields of 34 bytes: a=1, b=2, then c=3.
   assert.deepEqual(decode(decoder, hex("3f25 400161 0131 400162 0132 400163 0133 be bf")), [
@@ -83,10 +83,10 @@ const broken: [name: string, block: string][] = [
   ["Huffman padding of a whole byte", "00821fff00"],
 ];
 for (const [name, block] of broken)
-  test(`a block with ${name} is a errorCode`, () =>
+  test(`a block with ${name} is a compression error`, () =>
     assert.throws(() => decode(new HeaderDecoder(), hex(block)), CompressionError));
 
-test("what we write another implementation reads, and the other way round", async (t) => {
+test("our encoding is decoded by another implementation, and vice versa", async (t) => {
   const every = Array.from({ length: 95 }, (_, at) => String.fromCharCode(32 + at)).join("");
   const sent = {
     "x-every": every.trim(),
@@ -126,14 +126,14 @@ test("what we write another implementation reads, and the other way round", asyn
   }
 });
 
-test("text beyond ASCII is written as UTF-8, line breaks as spaces, and long values with their length", () => {
+test("text beyond ASCII is encoded as UTF-8, line breaks as spaces, and long values with their length", () => {
   const block = Buffer.from(encodeHeaders(200, { "x-note": "naïve\r\nx", "x-long": "l".repeat(300) }));
   const [, note, long] = decode(new HeaderDecoder(), block);
   assert.equal(Buffer.from(note!, "latin1").toString(), "x-note: naïve  x");
   assert.equal(long, `x-long: ${"l".repeat(300)}`);
 });
 
-test("headers of any size fit", () => {
+test("headers of any size are encoded", () => {
   const value = "v".repeat(200_000);
   assert.deepEqual(
     decode(new HeaderDecoder(), Buffer.from(encodeHeaders(404, { a: value, b: [value, "x"] }))),

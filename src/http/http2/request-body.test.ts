@@ -19,7 +19,7 @@ const cases: [name: string, sizes: number[], of: number][] = [
   ["chunks of all sizes", Array.from({ length: 300 }, (_, at) => at * 17), 65_536],
 ];
 for (const [name, sizes, underlying] of cases) {
-  test(`${name}: the bytes come out in order`, () => {
+  test(`${name}: the bytes are returned in order`, () => {
     const body = new RequestBody();
     const all = Buffer.from(
       Array.from({ length: sizes.reduce((sum, size) => sum + size, 0) }, (_, at) => at % 251),
@@ -34,13 +34,13 @@ for (const [name, sizes, underlying] of cases) {
   });
 }
 
-test("chunks of one byte, each a slice of a large buffer, hold little more than their bytes", () => {
+test("chunks of one byte, each a slice of a large buffer, retain little more than their bytes", () => {
   const body = new RequestBody();
   for (let at = 0; at < 4000; at++) body.add(Buffer.allocUnsafeSlow(16_384).subarray(5, 6));
   assert.ok(retained(body) < 12_000, `${retained(body)} bytes are held`);
 });
 
-test("small chunks between large ones hold little more than their bytes, too", () => {
+test("small chunks between large ones retain little more than their bytes", () => {
   const body = new RequestBody();
   for (let at = 0; at < 500; at++) {
     body.add(Buffer.allocUnsafeSlow(16_384).subarray(5, 6));

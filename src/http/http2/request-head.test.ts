@@ -8,7 +8,7 @@ const headOf = (...names: readonly string[]): RequestHead => {
   return head;
 };
 
-test("names that every object inherits are fields like any others", () => {
+test("names of inherited object properties are ordinary fields", () => {
   const { headers, malformed } = headOf("__proto__", "constructor", "accept");
   assert.equal(malformed, undefined);
   assert.deepEqual(Object.entries(headers), [
@@ -18,7 +18,7 @@ test("names that every object inherits are fields like any others", () => {
   ]);
 });
 
-test("fields that were not sent are not there, whatever their name", () => {
+test("missing fields are undefined, whatever their name", () => {
   const { headers } = headOf("accept");
   assert.equal(headers["__proto__"], undefined);
   assert.equal(headers["constructor"], undefined);
