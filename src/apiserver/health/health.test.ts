@@ -117,7 +117,7 @@ test("health: a check that fails with an empty message still fails", async () =>
 test("results are observed per check, for whole endpoints only", async () => {
   const found: string[] = [];
   const observer = {
-    found: (endpoint: string, name: string, fine: boolean) => void found.push(`${endpoint} ${name} ${fine}`),
+    checked: (endpoint: string, name: string, fine: boolean) => void found.push(`${endpoint} ${name} ${fine}`),
   };
   await healthReply(unhealthy, call("/healthz?exclude=log"), observer);
   await healthReply(unhealthy, call("/healthz/log"), observer);
@@ -127,7 +127,7 @@ test("results are observed per check, for whole endpoints only", async () => {
 test("the reason of a failure is logged, not returned to the client", async () => {
   const messages: string[] = [];
   const observer = {
-    found: () => undefined,
+    checked: () => undefined,
     failed: (...words: readonly unknown[]) => void messages.push(words.join(" ")),
   };
   const reply = await healthReply(unhealthy, call("/readyz"), observer);

@@ -39,7 +39,7 @@ export async function clusterCommand<O extends AnyOption>(
   const exitCode = handleStartupOutput(set, settled, { version: versionText, width, ...output });
   if (exitCode !== undefined) return exitCode;
   try {
-    return await run({ dialect, settings: settled.values, words: settled.words });
+    return await run({ dialect, settings: settled.values, words: settled.args });
   } catch (error) {
     output.err(`error: ${(error as Error).message}\n`);
     return 1;

@@ -32,9 +32,9 @@ const storeOptions = (dialect: Dialect): OptionSet<OptionsOf<ReturnType<typeof s
 export async function storeCommand(argv: readonly string[], output: Output): Promise<number> {
   const choice = clusterDialect(argv);
   if ("problem" in choice) return fail(choice.problem, output);
-  const { values, errors, words, asked } = settle(storeOptions(choice.dialect), argv);
-  const [verb, file, ...more] = words;
-  if (asked || verb === "help") {
+  const { values, errors, args, requested } = settle(storeOptions(choice.dialect), argv);
+  const [verb, file, ...more] = args;
+  if (requested || verb === "help") {
     output.out(usage);
     return 0;
   }
