@@ -117,7 +117,8 @@ test("health: a check that fails with an empty message still fails", async () =>
 test("results are observed per check, for whole endpoints only", async () => {
   const found: string[] = [];
   const observer = {
-    checked: (endpoint: string, name: string, fine: boolean) => void found.push(`${endpoint} ${name} ${fine}`),
+    checked: (endpoint: string, name: string, fine: boolean) =>
+      void found.push(`${endpoint} ${name} ${fine}`),
   };
   await healthReply(unhealthy, call("/healthz?exclude=log"), observer);
   await healthReply(unhealthy, call("/healthz/log"), observer);
