@@ -20,19 +20,19 @@ const { message, named } = core;
 
 export const NodeSelectorRequirement = message(
   "NodeSelectorRequirement",
-  "One condition on a label or field of a node.",
+  "A requirement on the value of a node label or node field.",
   {
-    key: required(1, string, "The label or field."),
+    key: required(1, string, "Label key or field that the requirement applies to."),
     operator: required(
       2,
       named("NodeSelectorOperator", string),
-      "In, NotIn, Exists, DoesNotExist, Gt or Lt.",
+      "Relation between the key and the values: In, NotIn, Exists, DoesNotExist, Gt or Lt.",
       openEnum("DoesNotExist", "Exists", "Gt", "In", "Lt", "NotIn"),
     ),
     values: optional(
       3,
       list(string),
-      "What to compare with; one integer for Gt and Lt, none for the existence operators.",
+      "Values to compare with; a single integer for Gt and Lt, empty for Exists and DoesNotExist.",
     ),
   },
 );
@@ -40,10 +40,10 @@ export type NodeSelectorRequirement = TypeOf<typeof NodeSelectorRequirement>;
 
 export const NodeSelectorTerm = message(
   "NodeSelectorTerm",
-  "All conditions must hold; an empty term matches nothing.",
+  "Requirements that must all be met; a null or empty term matches no nodes.",
   {
-    matchExpressions: optional(1, list(NodeSelectorRequirement), "Conditions on labels."),
-    matchFields: optional(2, list(NodeSelectorRequirement), "Conditions on fields."),
+    matchExpressions: optional(1, list(NodeSelectorRequirement), "Requirements on node labels."),
+    matchFields: optional(2, list(NodeSelectorRequirement), "Requirements on node fields."),
   },
   { atomic: true },
 );
@@ -51,9 +51,9 @@ export type NodeSelectorTerm = TypeOf<typeof NodeSelectorTerm>;
 
 export const NodeSelector = message(
   "NodeSelector",
-  "A node matches if any of the terms does.",
+  "A union of node selector terms: a node matches if it matches at least one of them.",
   {
-    nodeSelectorTerms: required(1, list(NodeSelectorTerm), "The terms."),
+    nodeSelectorTerms: required(1, list(NodeSelectorTerm), "List of node selector terms, which are ORed."),
   },
   { atomic: true },
 );
@@ -61,169 +61,221 @@ export type NodeSelector = TypeOf<typeof NodeSelector>;
 
 export const TopologySelectorLabelRequirement = message(
   "TopologySelectorLabelRequirement",
-  "One condition on a topology label.",
+  "A requirement on the value of a topology label.",
   {
-    key: required(1, string, "The label."),
-    values: required(2, list(string), "What it may be."),
+    key: required(1, string, "Label key that the requirement applies to."),
+    values: required(2, list(string), "Allowed values, one of which the label must have."),
   },
 );
 export type TopologySelectorLabelRequirement = TypeOf<typeof TopologySelectorLabelRequirement>;
 
 export const TopologySelectorTerm = message(
   "TopologySelectorTerm",
-  "Places where volumes may be made.",
+  "Topologies in which volumes may be provisioned.",
   {
     matchLabelExpressions: optional(
       1,
       list(TopologySelectorLabelRequirement),
-      "Conditions on topology labels.",
+      "Requirements on topology labels, which must all be met.",
     ),
   },
   { atomic: true },
 );
 export type TopologySelectorTerm = TypeOf<typeof TopologySelectorTerm>;
 
-export const PreferredSchedulingTerm = message("PreferredSchedulingTerm", "A wish, with a weight.", {
-  weight: required(1, int32, "From 1 to 100."),
-  preference: embedded(2, NodeSelectorTerm, "Nodes that are preferred.", { published: "required" }),
-});
+export const PreferredSchedulingTerm = message(
+  "PreferredSchedulingTerm",
+  "A weighted node preference; an empty term matches all nodes and has no effect.",
+  {
+    weight: required(1, int32, "Weight of the term, from 1 to 100."),
+    preference: embedded(2, NodeSelectorTerm, "Node selector term that nodes should match.", {
+      published: "required",
+    }),
+  },
+);
 export type PreferredSchedulingTerm = TypeOf<typeof PreferredSchedulingTerm>;
 
-export const NodeAffinity = message("NodeAffinity", "On which nodes a pod may or should run.", {
+export const NodeAffinity = message("NodeAffinity", "Node affinity scheduling rules of a pod.", {
   requiredDuringSchedulingIgnoredDuringExecution: optional(
     1,
     NodeSelector,
-    "Must match when the pod is placed.",
+    "Node selector that the node must match when the pod is scheduled; not enforced afterwards.",
   ),
   preferredDuringSchedulingIgnoredDuringExecution: optional(
     2,
     list(PreferredSchedulingTerm),
-    "Better if it matches; weights add up.",
+    "Node preferences; the scheduler adds up the weights of the terms that a node matches.",
   ),
 });
 export type NodeAffinity = TypeOf<typeof NodeAffinity>;
 
 export const PodAffinityTerm = message(
   "PodAffinityTerm",
-  "Pods, and what counts as the same place as theirs.",
+  "A set of pods and the topology domain in which they must, or must not, be co-located.",
   {
-    labelSelector: optional(1, LabelSelector, "Which pods are meant."),
-    namespaces: optional(2, list(string), "Namespaces to look in, beside those selected."),
-    topologyKey: required(3, string, "Nodes with the same value of this label are one place."),
+    labelSelector: optional(1, LabelSelector, "Label selector of the pods; matches no pods if unset."),
+    namespaces: optional(
+      2,
+      list(string),
+      "Namespaces of the selected pods, in addition to those matched by namespaceSelector.",
+    ),
+    topologyKey: required(
+      3,
+      string,
+      "Node label whose value defines the topology domain; nodes with the same value are co-located.",
+    ),
     namespaceSelector: optional(
       4,
       LabelSelector,
-      "Namespaces to look in; unset with no names means the pod's own.",
+      "Selector of further namespaces; if both it and namespaces are unset, the pod's namespace is used.",
     ),
   },
 );
 export type PodAffinityTerm = TypeOf<typeof PodAffinityTerm>;
 
-export const WeightedPodAffinityTerm = message("WeightedPodAffinityTerm", "A wish, with a weight.", {
-  weight: required(1, int32, "From 1 to 100."),
-  podAffinityTerm: embedded(2, PodAffinityTerm, "Pods to be near to, or far from.", {
+export const WeightedPodAffinityTerm = message("WeightedPodAffinityTerm", "A weighted pod affinity term.", {
+  weight: required(1, int32, "Weight of the term, from 1 to 100."),
+  podAffinityTerm: embedded(2, PodAffinityTerm, "Pod affinity term that the weight applies to.", {
     published: "required",
   }),
 });
 export type WeightedPodAffinityTerm = TypeOf<typeof WeightedPodAffinityTerm>;
 
-export const PodAffinity = message("PodAffinity", "Pods to be near to.", {
-  requiredDuringSchedulingIgnoredDuringExecution: optional(
-    1,
-    list(PodAffinityTerm),
-    "Must hold when the pod is placed.",
-  ),
-  preferredDuringSchedulingIgnoredDuringExecution: optional(
-    2,
-    list(WeightedPodAffinityTerm),
-    "Better if it holds; weights add up.",
-  ),
-});
+export const PodAffinity = message(
+  "PodAffinity",
+  "Pod affinity scheduling rules: pods to be co-located with.",
+  {
+    requiredDuringSchedulingIgnoredDuringExecution: optional(
+      1,
+      list(PodAffinityTerm),
+      "Terms that must all be satisfied when the pod is scheduled; not enforced afterwards.",
+    ),
+    preferredDuringSchedulingIgnoredDuringExecution: optional(
+      2,
+      list(WeightedPodAffinityTerm),
+      "Preferred terms; the scheduler adds up the weights of the terms that a node satisfies.",
+    ),
+  },
+);
 export type PodAffinity = TypeOf<typeof PodAffinity>;
 
-export const PodAntiAffinity = message("PodAntiAffinity", "Pods to keep away from.", {
-  requiredDuringSchedulingIgnoredDuringExecution: optional(
-    1,
-    list(PodAffinityTerm),
-    "Must hold when the pod is placed.",
-  ),
-  preferredDuringSchedulingIgnoredDuringExecution: optional(
-    2,
-    list(WeightedPodAffinityTerm),
-    "Better if it holds; weights add up.",
-  ),
-});
+export const PodAntiAffinity = message(
+  "PodAntiAffinity",
+  "Pod anti-affinity scheduling rules: pods not to be co-located with.",
+  {
+    requiredDuringSchedulingIgnoredDuringExecution: optional(
+      1,
+      list(PodAffinityTerm),
+      "Terms that must all be satisfied when the pod is scheduled; not enforced afterwards.",
+    ),
+    preferredDuringSchedulingIgnoredDuringExecution: optional(
+      2,
+      list(WeightedPodAffinityTerm),
+      "Preferred terms; the scheduler adds up the weights of the terms that a node satisfies.",
+    ),
+  },
+);
 export type PodAntiAffinity = TypeOf<typeof PodAntiAffinity>;
 
-export const Affinity = message("Affinity", "All wishes about the place of a pod.", {
-  nodeAffinity: optional(1, NodeAffinity, "Which nodes."),
-  podAffinity: optional(2, PodAffinity, "Near to which pods."),
-  podAntiAffinity: optional(3, PodAntiAffinity, "Away from which pods."),
+export const Affinity = message("Affinity", "Affinity scheduling rules of a pod.", {
+  nodeAffinity: optional(1, NodeAffinity, "Rules on the nodes that the pod may or should run on."),
+  podAffinity: optional(2, PodAffinity, "Rules on the pods to be co-located with in a topology domain."),
+  podAntiAffinity: optional(
+    3,
+    PodAntiAffinity,
+    "Rules on the pods not to be co-located with in a topology domain.",
+  ),
 });
 export type Affinity = TypeOf<typeof Affinity>;
 
-export const Taint = message("Taint", "Keeps pods off a node unless they tolerate it.", {
-  key: required(1, string, "Name of the taint."),
+export const Taint = message("Taint", "A mark on a node that repels all pods that do not tolerate it.", {
+  key: required(1, string, "Key of the taint."),
   value: optional(2, string, "Value of the taint."),
   effect: required(
     3,
     TaintEffect,
-    "NoSchedule, PreferNoSchedule or NoExecute.",
+    "Effect on pods that do not tolerate the taint: NoSchedule, PreferNoSchedule or NoExecute.",
     openEnum("NoExecute", "NoSchedule", "PreferNoSchedule"),
   ),
-  timeAdded: pointer(4, time, "When it was put on; for NoExecute only."),
+  timeAdded: pointer(4, time, "Time at which the taint was added; only set for NoExecute taints."),
 });
 export type Taint = TypeOf<typeof Taint>;
 
-export const Toleration = message("Toleration", "Lets a pod onto nodes with a matching taint.", {
-  key: optional(1, string, "Taint to tolerate; empty with Exists tolerates all."),
-  operator: optional(
-    2,
-    named("TolerationOperator", string),
-    "Exists or Equal; Equal when empty.",
-    openEnum("Equal", "Exists"),
-  ),
-  value: optional(3, string, "Value the taint must have, for Equal."),
-  effect: optional(
-    4,
-    TaintEffect,
-    "Effect to tolerate; empty for all.",
-    openEnum("NoExecute", "NoSchedule", "PreferNoSchedule"),
-  ),
-  tolerationSeconds: pointer(5, int64, "How long to stay under a NoExecute taint; for ever when unset."),
-});
+export const Toleration = message(
+  "Toleration",
+  "Allows a pod to be scheduled onto nodes with matching taints.",
+  {
+    key: optional(
+      1,
+      string,
+      "Taint key that the toleration applies to; if empty, the operator must be Exists, which " +
+        "matches all taints.",
+    ),
+    operator: optional(
+      2,
+      named("TolerationOperator", string),
+      "Relation between key and value: Exists or Equal; defaults to Equal.",
+      openEnum("Equal", "Exists"),
+    ),
+    value: optional(3, string, "Taint value to match; must be empty if the operator is Exists."),
+    effect: optional(
+      4,
+      TaintEffect,
+      "Taint effect to match; all effects if empty.",
+      openEnum("NoExecute", "NoSchedule", "PreferNoSchedule"),
+    ),
+    tolerationSeconds: pointer(
+      5,
+      int64,
+      "Seconds for which the pod stays bound to a node with a NoExecute taint; unset means forever.",
+    ),
+  },
+);
 export type Toleration = TypeOf<typeof Toleration>;
 
 export const TopologySpreadConstraint = message(
   "TopologySpreadConstraint",
-  "How evenly matching pods are spread over places.",
+  "Rule on how matching pods are spread over topology domains.",
   {
-    maxSkew: required(1, int32, "Largest difference allowed between two places."),
-    topologyKey: required(2, string, "Nodes with the same value of this label are one place."),
+    maxSkew: required(
+      1,
+      int32,
+      "Maximum allowed difference in the number of matching pods between any two topology domains.",
+    ),
+    topologyKey: required(
+      2,
+      string,
+      "Node label whose value defines the topology domain; nodes with the same value are in one domain.",
+    ),
     whenUnsatisfiable: required(
       3,
       named("UnsatisfiableConstraintAction", string),
-      "DoNotSchedule, or ScheduleAnyway to make it a wish.",
+      "DoNotSchedule keeps a violating pod pending, ScheduleAnyway only lowers the score of the node.",
       openEnum("DoNotSchedule", "ScheduleAnyway"),
     ),
-    labelSelector: optional(4, LabelSelector, "Which pods are counted."),
-    minDomains: pointer(5, int32, "Fewest places for which the smallest count is not taken as 0."),
+    labelSelector: optional(4, LabelSelector, "Label selector of the pods to count in each domain."),
+    minDomains: pointer(
+      5,
+      int32,
+      "Minimum number of eligible domains; with fewer, the global minimum of matching pods is taken as 0.",
+    ),
     nodeAffinityPolicy: pointer(
       6,
       NodeInclusionPolicy,
-      "Whether nodes that the affinity leaves out count: Honor or Ignore.",
+      "Whether the pod's node affinity and node selector restrict the counted nodes: Honor " +
+        "(default) or Ignore.",
       openEnum("Honor", "Ignore"),
     ),
     nodeTaintsPolicy: pointer(
       7,
       NodeInclusionPolicy,
-      "Whether tainted nodes count: Honor or Ignore.",
+      "Whether nodes with taints that the pod does not tolerate are left out: Honor, or Ignore (default).",
       openEnum("Honor", "Ignore"),
     ),
     matchLabelKeys: optional(
       8,
       list(string),
-      "Labels of the pod itself whose values narrow the selector.",
+      "Pod label keys whose values in the incoming pod are added to the label selector.",
       atomicList,
     ),
   },

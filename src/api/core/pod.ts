@@ -25,89 +25,102 @@ import { Volume } from "./volume.ts";
 
 const { message, kind, named } = core;
 
-export const PodOS = message("PodOS", "The operating system a pod is made for.", {
-  name: required(1, named("OSName", string), "linux or windows."),
+export const PodOS = message("PodOS", "Operating system of a pod.", {
+  name: required(1, named("OSName", string), "Name of the operating system: linux or windows."),
 });
 export type PodOS = TypeOf<typeof PodOS>;
 
 export const PodSchedulingGate = message(
   "PodSchedulingGate",
-  "Something that must be settled before the pod is placed.",
+  "Blocks the scheduling of a pod until it is removed.",
   {
-    name: required(1, string, "Name of the gate."),
+    name: required(1, string, "Name of the scheduling gate, unique in the pod."),
   },
 );
 export type PodSchedulingGate = TypeOf<typeof PodSchedulingGate>;
 
 export const PodReadinessGate = message(
   "PodReadinessGate",
-  "A condition that must also be true for the pod to be ready.",
+  "A pod condition that must be True for the pod to be ready.",
   {
-    conditionType: required(1, PodConditionType, "Type of the condition."),
+    conditionType: required(1, PodConditionType, "Type of the pod condition."),
   },
 );
 export type PodReadinessGate = TypeOf<typeof PodReadinessGate>;
 
-export const ClaimSource = message("ClaimSource", "Where a resource claim comes from; one is set.", {
-  resourceClaimName: pointer(1, string, "An existing claim in the pod's namespace."),
-  resourceClaimTemplateName: pointer(2, string, "A template to make a claim from, for this pod alone."),
+export const ClaimSource = message("ClaimSource", "Source of a resource claim; exactly one member is set.", {
+  resourceClaimName: pointer(1, string, "Name of an existing resource claim in the pod's namespace."),
+  resourceClaimTemplateName: pointer(
+    2,
+    string,
+    "Name of the resource claim template from which a claim is generated for this pod.",
+  ),
 });
 export type ClaimSource = TypeOf<typeof ClaimSource>;
 
 export const PodResourceClaim = message(
   "PodResourceClaim",
-  "A claim that containers of the pod may use by name.",
+  "A resource claim that containers of the pod can refer to by name.",
   {
-    name: required(1, string, "Name within the pod."),
-    source: embedded(2, ClaimSource, "Where the claim comes from."),
+    name: required(1, string, "Name of the claim within the pod."),
+    source: embedded(2, ClaimSource, "Existing claim or claim template to use."),
   },
 );
 export type PodResourceClaim = TypeOf<typeof PodResourceClaim>;
 
-export const HostAlias = message("HostAlias", "A line of the hosts file.", {
-  ip: optional(1, string, "Address."),
-  hostnames: optional(2, list(string), "Names for the address."),
+export const HostAlias = message("HostAlias", "An entry of the pod's hosts file.", {
+  ip: optional(1, string, "IP address of the entry."),
+  hostnames: optional(2, list(string), "Host names that resolve to the IP address."),
 });
 export type HostAlias = TypeOf<typeof HostAlias>;
 
-export const PodDNSConfigOption = message("PodDNSConfigOption", "One option of the resolver.", {
+export const PodDNSConfigOption = message("PodDNSConfigOption", "An option of the DNS resolver.", {
   name: optional(1, string, "Name of the option."),
-  value: pointer(2, string, "Its value, if it takes one."),
+  value: pointer(2, string, "Value of the option, if it takes one."),
 });
 export type PodDNSConfigOption = TypeOf<typeof PodDNSConfigOption>;
 
 export const PodDNSConfig = message(
   "PodDNSConfig",
-  "Settings of the resolver, beside those of the DNS policy.",
+  "DNS parameters of a pod, in addition to those generated from its DNS policy.",
   {
-    nameservers: optional(1, list(string), "Further name servers; duplicates are dropped."),
-    searches: optional(2, list(string), "Further search domains; duplicates are dropped."),
-    options: optional(3, list(PodDNSConfigOption), "Further options; they win over those of the policy."),
+    nameservers: optional(1, list(string), "IP addresses of additional DNS servers; duplicates are removed."),
+    searches: optional(2, list(string), "Additional search domains; duplicates are removed."),
+    options: optional(
+      3,
+      list(PodDNSConfigOption),
+      "Additional resolver options; they override options of the same name from the DNS policy.",
+    ),
   },
 );
 export type PodDNSConfig = TypeOf<typeof PodDNSConfig>;
 
-export const PodSpec = message("PodSpec", "What a pod is made of and how it is to run.", {
-  volumes: optional(1, list(Volume), "Volumes that containers may mount.", {
+export const PodSpec = message("PodSpec", "Specification of a pod.", {
+  volumes: optional(1, list(Volume), "Volumes that containers of the pod can mount.", {
     patch: { strategy: "merge,retainKeys", key: "name" },
   }),
   initContainers: optional(
     20,
     list(Container),
-    "Containers that run one after the other, to their end, before the rest.",
+    "Containers that run to completion one after another before the regular containers start.",
     patchMerge("name"),
   ),
-  containers: required(2, list(Container), "Containers that run side by side.", patchMerge("name")),
+  containers: required(
+    2,
+    list(Container),
+    "Regular containers of the pod; at least one is required.",
+    patchMerge("name"),
+  ),
   ephemeralContainers: optional(
     34,
     list(EphemeralContainer),
-    "Containers added later, to look into the pod.",
+    "Temporary containers added to a running pod, for example for debugging.",
     patchMerge("name"),
   ),
   restartPolicy: optional(
     3,
     named("RestartPolicy", string),
-    "When ended containers start again: Always, OnFailure or Never.",
+    "When to restart terminated containers: Always (default), OnFailure or Never.",
     {
       ...openEnum("Always", "Never", "OnFailure"),
       ...hiddenDefault("Always"),
@@ -116,170 +129,246 @@ export const PodSpec = message("PodSpec", "What a pod is made of and how it is t
   terminationGracePeriodSeconds: pointer(
     4,
     int64,
-    "Seconds between being told to stop and being killed.",
+    "Seconds between the termination signal and the kill of the processes; defaults to 30, 0 " +
+      "kills immediately.",
     hiddenDefault(30),
   ),
-  activeDeadlineSeconds: pointer(5, int64, "Seconds the pod may run before it is stopped as failed."),
+  activeDeadlineSeconds: pointer(
+    5,
+    int64,
+    "Seconds, counted from startTime, for which the pod may be active before it is terminated and " +
+      "marked as failed.",
+  ),
   dnsPolicy: optional(
     6,
     named("DNSPolicy", string),
-    "Which name servers it uses: ClusterFirst, ClusterFirstWithHostNet, Default or None.",
+    "DNS policy of the pod: ClusterFirst (default), ClusterFirstWithHostNet, Default or None.",
     {
       ...openEnum("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"),
       ...hiddenDefault("ClusterFirst"),
     },
   ),
-  nodeSelector: optional(7, map(string), "Labels that the node must have.", { atomicMap: true }),
-  serviceAccountName: optional(8, string, "Account the pod runs as."),
-  serviceAccount: optional(9, string, "Old name of serviceAccountName; kept equal to it."),
-  automountServiceAccountToken: pointer(21, bool, "Whether a token of the account is mounted."),
-  nodeName: optional(10, string, "Node the pod runs on; set by the scheduler, or by hand."),
-  hostNetwork: optional(11, bool, "Uses the network of the node."),
-  hostPID: optional(12, bool, "Uses the process namespace of the node."),
-  hostIPC: optional(13, bool, "Uses the IPC namespace of the node."),
-  shareProcessNamespace: pointer(27, bool, "Lets its containers see each other's processes."),
+  nodeSelector: optional(
+    7,
+    map(string),
+    "Labels that a node must have for the pod to be scheduled onto it.",
+    { atomicMap: true },
+  ),
+  serviceAccountName: optional(8, string, "Name of the service account to run the pod as."),
+  serviceAccount: optional(9, string, "Deprecated alias of serviceAccountName; the two are kept equal."),
+  automountServiceAccountToken: pointer(
+    21,
+    bool,
+    "Whether a service account token is mounted into the containers.",
+  ),
+  nodeName: optional(10, string, "Name of the node the pod is bound to; usually set by the scheduler."),
+  hostNetwork: optional(11, bool, "Whether to use the network namespace of the host."),
+  hostPID: optional(12, bool, "Whether to use the process ID namespace of the host."),
+  hostIPC: optional(13, bool, "Whether to use the IPC namespace of the host."),
+  shareProcessNamespace: pointer(
+    27,
+    bool,
+    "Whether all containers of the pod share a single process namespace.",
+  ),
   securityContext: optional(
     14,
     PodSecurityContext,
-    "Security settings for all containers.",
+    "Security attributes of the pod and defaults for its containers.",
     hiddenDefault({}),
   ),
   imagePullSecrets: optional(
     15,
     list(LocalObjectReference),
-    "Credentials for pulling its images.",
+    "Secrets with the credentials for pulling the pod's images.",
     patchMerge("name"),
   ),
-  hostname: optional(16, string, "Host name inside; the pod's name when empty."),
+  hostname: optional(16, string, "Host name of the pod; defaults to the pod's name."),
   subdomain: optional(
     17,
     string,
-    "Makes the full name hostname.subdomain.namespace.svc and the cluster's domain.",
+    "Subdomain of the pod, whose full name is hostname.subdomain.namespace.svc.cluster-domain.",
   ),
-  affinity: optional(18, Affinity, "Wishes about its place."),
-  schedulerName: optional(19, string, "Scheduler that is to place it.", hiddenDefault("default-scheduler")),
-  tolerations: optional(22, list(Toleration), "Taints it tolerates."),
-  hostAliases: optional(23, list(HostAlias), "Further lines of its hosts file.", patchMerge("ip")),
-  priorityClassName: optional(24, string, "Class its priority comes from."),
-  priority: pointer(25, int32, "How important it is; set from the class."),
-  dnsConfig: optional(26, PodDNSConfig, "Settings of its resolver."),
-  readinessGates: optional(28, list(PodReadinessGate), "Further conditions for being ready."),
-  runtimeClassName: pointer(29, string, "How its containers are run; the node's usual way when unset."),
-  enableServiceLinks: pointer(30, bool, "Whether services show up in its environment."),
+  affinity: optional(18, Affinity, "Affinity scheduling rules of the pod."),
+  schedulerName: optional(
+    19,
+    string,
+    "Name of the scheduler that places the pod; defaults to default-scheduler.",
+    hiddenDefault("default-scheduler"),
+  ),
+  tolerations: optional(22, list(Toleration), "Taints that the pod tolerates."),
+  hostAliases: optional(23, list(HostAlias), "Additional entries of the pod's hosts file.", patchMerge("ip")),
+  priorityClassName: optional(24, string, "Name of the priority class of the pod."),
+  priority: pointer(
+    25,
+    int32,
+    "Priority of the pod, higher values being more important; set from the priority class on admission.",
+  ),
+  dnsConfig: optional(
+    26,
+    PodDNSConfig,
+    "DNS parameters of the pod, in addition to those generated from dnsPolicy.",
+  ),
+  readinessGates: optional(
+    28,
+    list(PodReadinessGate),
+    "Additional pod conditions that must be True for the pod to be ready.",
+  ),
+  runtimeClassName: pointer(
+    29,
+    string,
+    "Name of the runtime class that runs the pod; the node's default runtime handler if unset.",
+  ),
+  enableServiceLinks: pointer(
+    30,
+    bool,
+    "Whether services are exposed as environment variables of the containers; defaults to true.",
+  ),
   preemptionPolicy: pointer(
     31,
     PreemptionPolicy,
-    "Whether it may push others out: PreemptLowerPriority or Never.",
+    "Whether the pod may preempt pods of lower priority: PreemptLowerPriority (default) or Never.",
     openEnum("Never", "PreemptLowerPriority"),
   ),
   overhead: optional(
     32,
     ResourceList,
-    "What running it costs beside its containers; set from the runtime class.",
+    "Resources used by running the pod in addition to those of its containers; set from the " +
+      "runtime class.",
   ),
   topologySpreadConstraints: optional(
     33,
     list(TopologySpreadConstraint),
-    "How evenly it and its like are spread.",
+    "Rules on how pods like this one are spread over topology domains; all of them apply.",
     {
       ...patchMerge("topologyKey"),
       ...mapList("topologyKey", "whenUnsatisfiable"),
     },
   ),
-  setHostnameAsFQDN: pointer(35, bool, "Makes the host name its full name."),
-  os: optional(36, PodOS, "Operating system it is made for."),
-  hostUsers: pointer(37, bool, "Whether it shares the node's user namespace; true when unset."),
-  schedulingGates: optional(38, list(PodSchedulingGate), "What must be settled before it is placed.", {
-    ...patchMerge("name"),
-    ...mapList("name"),
-  }),
-  resourceClaims: optional(39, list(PodResourceClaim), "Claims that its containers may use.", {
-    ...mapList("name"),
-    patch: { strategy: "merge,retainKeys", key: "name" },
-  }),
+  setHostnameAsFQDN: pointer(
+    35,
+    bool,
+    "Whether the fully qualified domain name of the pod is used as its host name; defaults to false.",
+  ),
+  os: optional(36, PodOS, "Operating system of the containers in the pod."),
+  hostUsers: pointer(37, bool, "Whether to use the user namespace of the host; defaults to true."),
+  schedulingGates: optional(
+    38,
+    list(PodSchedulingGate),
+    "Gates that block scheduling until all of them are removed; can only be set on creation.",
+    {
+      ...patchMerge("name"),
+      ...mapList("name"),
+    },
+  ),
+  resourceClaims: optional(
+    39,
+    list(PodResourceClaim),
+    "Resource claims that must be allocated before the pod starts; containers refer to them by name.",
+    {
+      ...mapList("name"),
+      patch: { strategy: "merge,retainKeys", key: "name" },
+    },
+  ),
 });
 export type PodSpec = TypeOf<typeof PodSpec>;
 
-export const PodIP = message("PodIP", "One address of a pod.", {
-  ip: optional(1, string, "The address."),
+export const PodIP = message("PodIP", "An IP address of a pod.", {
+  ip: optional(1, string, "IP address assigned to the pod."),
 });
 export type PodIP = TypeOf<typeof PodIP>;
 
-export const PodCondition = message("PodCondition", "One aspect of a pod's state.", {
-  type: required(1, PodConditionType, "What the condition is about."),
-  status: required(2, ConditionStatus, "True, False or Unknown."),
-  lastProbeTime: embedded(3, time, "When the condition was last checked."),
-  lastTransitionTime: embedded(4, time, "When the status last changed."),
-  reason: optional(5, string, "One CamelCase word for the last change."),
-  message: optional(6, string, "The last change, for people."),
+export const PodCondition = message("PodCondition", "A condition of a pod.", {
+  type: required(1, PodConditionType, "Type of the condition."),
+  status: required(2, ConditionStatus, "Status of the condition: True, False or Unknown."),
+  lastProbeTime: embedded(3, time, "Time at which the condition was last checked."),
+  lastTransitionTime: embedded(4, time, "Time at which the status of the condition last changed."),
+  reason: optional(5, string, "Machine-readable reason for the last transition, one CamelCase word."),
+  message: optional(6, string, "Human-readable details of the last transition."),
 });
 export type PodCondition = TypeOf<typeof PodCondition>;
 
-export const PodStatus = message("PodStatus", "What is known about a pod; mostly written by its node.", {
+export const PodStatus = message("PodStatus", "Most recently observed status of a pod.", {
   phase: optional(
     1,
     named("PodPhase", string),
-    "Pending, Running, Succeeded, Failed or Unknown.",
+    "Phase of the pod's lifecycle: Pending, Running, Succeeded, Failed or Unknown.",
     openEnum("Failed", "Pending", "Running", "Succeeded", "Unknown"),
   ),
   conditions: optional(
     2,
     list(PodCondition),
-    "Scheduled, initialized, ready and the like.",
+    "Current conditions of the pod, such as PodScheduled, Initialized and Ready.",
     patchMerge("type"),
   ),
-  message: optional(3, string, "Why it is in this state, for people."),
-  reason: optional(4, string, "Why it is in this state, in one word."),
-  nominatedNodeName: optional(11, string, "Node on which room is being made for it."),
-  hostIP: optional(5, string, "Address of its node."),
-  podIP: optional(6, string, "Its address."),
+  message: optional(3, string, "Human-readable details of why the pod is in this state."),
+  reason: optional(4, string, "Machine-readable reason for the current state, such as Evicted."),
+  nominatedNodeName: optional(
+    11,
+    string,
+    "Node on which the pod preempts others and may be scheduled once their resources are freed.",
+  ),
+  hostIP: optional(5, string, "IP address of the node the pod is assigned to."),
+  podIP: optional(6, string, "Primary IP address of the pod; empty until one is allocated."),
   podIPs: optional(
     12,
     list(PodIP),
-    "All its addresses, at most one of each family; the first equals podIP.",
+    "IP addresses of the pod, at most one of each IP family; the first equals podIP.",
     patchMerge("ip"),
   ),
-  startTime: pointer(7, time, "When the node accepted it."),
-  initContainerStatuses: optional(10, list(ContainerStatus), "State of the init containers."),
-  containerStatuses: optional(8, list(ContainerStatus), "State of the containers."),
+  startTime: pointer(7, time, "Time at which the node accepted the pod, before any image was pulled."),
+  initContainerStatuses: optional(10, list(ContainerStatus), "Statuses of the init containers."),
+  containerStatuses: optional(8, list(ContainerStatus), "Statuses of the regular containers."),
   qosClass: optional(
     9,
     named("PodQOSClass", string),
-    "Guaranteed, Burstable or BestEffort; follows from its resources.",
+    "Quality of service class derived from the resource requirements: Guaranteed, Burstable or " +
+      "BestEffort.",
     openEnum("BestEffort", "Burstable", "Guaranteed"),
   ),
-  ephemeralContainerStatuses: optional(13, list(ContainerStatus), "State of the ephemeral containers."),
-  resize: optional(14, named("PodResizeStatus", string), "How a wanted change of resources stands."),
+  ephemeralContainerStatuses: optional(13, list(ContainerStatus), "Statuses of the ephemeral containers."),
+  resize: optional(
+    14,
+    named("PodResizeStatus", string),
+    "Progress of a requested resize of the containers' resources; empty if none is pending.",
+  ),
 });
 export type PodStatus = TypeOf<typeof PodStatus>;
 
-export const Pod = kind("Pod", "One or more containers on one node.", {
-  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  spec: embedded(2, PodSpec, "What it is made of and how it is to run."),
-  status: embedded(3, PodStatus, "What is known about it."),
+export const Pod = kind("Pod", "A group of containers that run on the same node.", {
+  metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+  spec: embedded(2, PodSpec, "Specification of the desired behavior of the pod."),
+  status: embedded(3, PodStatus, "Most recently observed status of the pod."),
 });
 export type Pod = TypeOf<typeof Pod>;
 
-export const PodTemplateSpec = message("PodTemplateSpec", "What pods made from a template look like.", {
-  metadata: embedded(1, ObjectMeta, "Labels and annotations of the pods."),
-  spec: embedded(2, PodSpec, "What the pods are made of."),
+export const PodTemplateSpec = message("PodTemplateSpec", "Template from which pods are created.", {
+  metadata: embedded(
+    1,
+    ObjectMeta,
+    "Standard object metadata of the created pods, such as labels and annotations.",
+  ),
+  spec: embedded(2, PodSpec, "Specification of the desired behavior of the pod."),
 });
 export type PodTemplateSpec = TypeOf<typeof PodTemplateSpec>;
 
-export const PodTemplate = kind("PodTemplate", "A stored template for pods.", {
-  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  template: embedded(2, PodTemplateSpec, "The template."),
+export const PodTemplate = kind("PodTemplate", "A stored template for creating pods.", {
+  metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+  template: embedded(2, PodTemplateSpec, "Template from which pods are created."),
 });
 export type PodTemplate = TypeOf<typeof PodTemplate>;
 
-export const PodStatusResult = kind("PodStatusResult", "A pod's status alone.", {
-  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  status: embedded(2, PodStatus, "The status."),
+export const PodStatusResult = kind("PodStatusResult", "Status of a pod, without its spec.", {
+  metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+  status: embedded(2, PodStatus, "Most recently observed status of the pod."),
 });
 export type PodStatusResult = TypeOf<typeof PodStatusResult>;
 
-export const Binding = kind("Binding", "Ties a pod to a node.", {
-  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  target: embedded(2, ObjectReference, "The node.", { published: "required" }),
-});
+export const Binding = kind(
+  "Binding",
+  "Binds a pod to a node; deprecated as a resource in favor of the pods/binding subresource.",
+  {
+    metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+    target: embedded(2, ObjectReference, "Node to bind the pod to.", { published: "required" }),
+  },
+);
 export type Binding = TypeOf<typeof Binding>;

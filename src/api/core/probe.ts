@@ -17,33 +17,37 @@ import { core } from "../packages.ts";
 
 const { message, named } = core;
 
-export const HTTPHeader = message("HTTPHeader", "One header of a request.", {
-  name: required(1, string, "Name of the header; spelled canonically when sent."),
+export const HTTPHeader = message("HTTPHeader", "An HTTP header sent by a probe.", {
+  name: required(1, string, "Name of the header; canonicalized when sent."),
   value: required(2, string, "Value of the header."),
 });
 export type HTTPHeader = TypeOf<typeof HTTPHeader>;
 
-export const HTTPGetAction = message("HTTPGetAction", "A request to the container.", {
-  path: optional(1, string, "Path to ask for.", hiddenDefault("/")),
-  port: embedded(2, intOrString, "Number or name of the port.", { published: "required" }),
-  host: optional(3, string, "Host to connect to; the pod itself when empty."),
-  scheme: optional(4, named("URIScheme", string), "HTTP or HTTPS.", {
+export const HTTPGetAction = message("HTTPGetAction", "Action that sends an HTTP GET request.", {
+  path: optional(1, string, "Path of the request; defaults to /.", hiddenDefault("/")),
+  port: embedded(2, intOrString, "Port number or name of a container port to access.", {
+    published: "required",
+  }),
+  host: optional(3, string, "Host to connect to; defaults to the pod's IP address."),
+  scheme: optional(4, named("URIScheme", string), "Scheme of the request: HTTP (default) or HTTPS.", {
     ...openEnum("HTTP", "HTTPS"),
     ...hiddenDefault("HTTP"),
   }),
-  httpHeaders: optional(5, list(HTTPHeader), "Headers to send along."),
+  httpHeaders: optional(5, list(HTTPHeader), "Custom headers of the request."),
 });
 export type HTTPGetAction = TypeOf<typeof HTTPGetAction>;
 
-export const TCPSocketAction = message("TCPSocketAction", "A connection to the container.", {
-  port: embedded(1, intOrString, "Number or name of the port.", { published: "required" }),
-  host: optional(2, string, "Host to connect to; the pod itself when empty."),
+export const TCPSocketAction = message("TCPSocketAction", "Action that opens a TCP connection.", {
+  port: embedded(1, intOrString, "Port number or name of a container port to access.", {
+    published: "required",
+  }),
+  host: optional(2, string, "Host to connect to; defaults to the pod's IP address."),
 });
 export type TCPSocketAction = TypeOf<typeof TCPSocketAction>;
 
-export const GRPCAction = message("GRPCAction", "A health check in the gRPC protocol.", {
-  port: required(1, int32, "Number of the port."),
-  service: required(2, string, "Service name put into the check.", {
+export const GRPCAction = message("GRPCAction", "Action that calls the gRPC health checking service.", {
+  port: required(1, int32, "Port number of the gRPC service."),
+  service: required(2, string, "Service name sent in the health check request; empty by default.", {
     default: "",
     nullable: true,
     published: "optional",
@@ -51,53 +55,89 @@ export const GRPCAction = message("GRPCAction", "A health check in the gRPC prot
 });
 export type GRPCAction = TypeOf<typeof GRPCAction>;
 
-export const ExecAction = message("ExecAction", "A command in the container.", {
-  command: optional(1, list(string), "The command and its arguments, run without a shell."),
+export const ExecAction = message("ExecAction", "Action that executes a command in the container.", {
+  command: optional(1, list(string), "Command and its arguments; not executed in a shell."),
 });
 export type ExecAction = TypeOf<typeof ExecAction>;
 
-export const ProbeHandler = message("ProbeHandler", "How to ask; exactly one is set.", {
-  exec: optional(1, ExecAction, "By running a command; exit code 0 is good."),
-  httpGet: optional(2, HTTPGetAction, "By an HTTP request; 200 to 399 is good."),
-  tcpSocket: optional(3, TCPSocketAction, "By connecting."),
-  grpc: optional(4, GRPCAction, "By a gRPC health check."),
+export const ProbeHandler = message("ProbeHandler", "Action taken by a probe; exactly one member is set.", {
+  exec: optional(1, ExecAction, "Command to execute; exit code 0 means success."),
+  httpGet: optional(
+    2,
+    HTTPGetAction,
+    "HTTP GET request to send; a response status from 200 to 399 means success.",
+  ),
+  tcpSocket: optional(3, TCPSocketAction, "TCP port to connect to; an established connection means success."),
+  grpc: optional(4, GRPCAction, "gRPC health check to call; the response SERVING means success."),
 });
 export type ProbeHandler = TypeOf<typeof ProbeHandler>;
 
-export const Probe = message("Probe", "A question asked again and again.", {
+export const Probe = message("Probe", "A periodic health check of a container.", {
   probeHandler: inline(1, ProbeHandler),
-  initialDelaySeconds: optional(2, int32, "Seconds after the start before the first question."),
-  timeoutSeconds: optional(3, int32, "Seconds to wait for an answer.", hiddenDefault(1)),
-  periodSeconds: optional(4, int32, "Seconds between questions.", hiddenDefault(10)),
-  successThreshold: optional(5, int32, "Good answers in a row before it counts as good.", hiddenDefault(1)),
-  failureThreshold: optional(6, int32, "Bad answers in a row before it counts as bad.", hiddenDefault(3)),
+  initialDelaySeconds: optional(
+    2,
+    int32,
+    "Seconds after the start of the container before probes are initiated.",
+  ),
+  timeoutSeconds: optional(
+    3,
+    int32,
+    "Seconds after which a probe times out; defaults to 1.",
+    hiddenDefault(1),
+  ),
+  periodSeconds: optional(4, int32, "Seconds between probes; defaults to 10.", hiddenDefault(10)),
+  successThreshold: optional(
+    5,
+    int32,
+    "Consecutive successes for the probe to pass after a failure; defaults to 1, required for " +
+      "liveness and startup.",
+    hiddenDefault(1),
+  ),
+  failureThreshold: optional(
+    6,
+    int32,
+    "Consecutive failures for the probe to be considered failed; defaults to 3.",
+    hiddenDefault(3),
+  ),
   terminationGracePeriodSeconds: pointer(
     7,
     int64,
-    "Grace for the stop that a failure causes; the pod's own when unset.",
+    "Grace period in seconds when a probe failure terminates the container; defaults to that of the pod.",
   ),
 });
 export type Probe = TypeOf<typeof Probe>;
 
-export const SleepAction = message("SleepAction", "A pause.", {
-  seconds: required(1, int64, "How long it lasts."),
+export const SleepAction = message("SleepAction", "Action that sleeps.", {
+  seconds: required(1, int64, "Number of seconds to sleep."),
 });
 export type SleepAction = TypeOf<typeof SleepAction>;
 
 export const LifecycleHandler = message(
   "LifecycleHandler",
-  "What to do at a turn of a container's life; exactly one is set.",
+  "Action taken by a lifecycle hook; exactly one member is set.",
   {
-    exec: optional(1, ExecAction, "Run a command in it."),
-    httpGet: optional(2, HTTPGetAction, "Send it an HTTP request."),
-    tcpSocket: optional(3, TCPSocketAction, "Not supported; kept for old objects."),
-    sleep: optional(4, SleepAction, "Wait for some seconds.", gated("PodLifecycleSleepAction")),
+    exec: optional(1, ExecAction, "Command to execute in the container."),
+    httpGet: optional(2, HTTPGetAction, "HTTP GET request to send to the container."),
+    tcpSocket: optional(
+      3,
+      TCPSocketAction,
+      "Not supported as a lifecycle hook; kept for backward compatibility.",
+    ),
+    sleep: optional(4, SleepAction, "Duration to sleep.", gated("PodLifecycleSleepAction")),
   },
 );
 export type LifecycleHandler = TypeOf<typeof LifecycleHandler>;
 
-export const Lifecycle = message("Lifecycle", "What to do when a container starts and stops.", {
-  postStart: optional(1, LifecycleHandler, "Right after it was created; a failure ends it."),
-  preStop: optional(2, LifecycleHandler, "Before it is told to stop, within the grace period."),
+export const Lifecycle = message("Lifecycle", "Lifecycle hooks of a container.", {
+  postStart: optional(
+    1,
+    LifecycleHandler,
+    "Hook called right after the container is created; if it fails, the container is terminated.",
+  ),
+  preStop: optional(
+    2,
+    LifecycleHandler,
+    "Hook called before the container is terminated; the grace period of the pod runs meanwhile.",
+  ),
 });
 export type Lifecycle = TypeOf<typeof Lifecycle>;

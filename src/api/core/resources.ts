@@ -6,31 +6,37 @@ import { core } from "../packages.ts";
 
 const { message, named } = core;
 
-export const ResourceClaim = message("ResourceClaim", "Names a claim of the pod that a container uses.", {
-  name: required(1, string, "Name of an entry in the pod's resourceClaims."),
+export const ResourceClaim = message("ResourceClaim", "Reference to a resource claim of the pod.", {
+  name: required(1, string, "Name of an entry in spec.resourceClaims of the pod."),
 });
 export type ResourceClaim = TypeOf<typeof ResourceClaim>;
 
-export const ResourceRequirements = message(
-  "ResourceRequirements",
-  "How much is needed, and how much is allowed.",
-  {
-    limits: optional(1, ResourceList, "The most that may be used."),
-    requests: optional(2, ResourceList, "What is set aside; the limits when unset."),
-    claims: optional(3, list(ResourceClaim), "Claims of the pod that are used.", mapList("name")),
-  },
-);
+export const ResourceRequirements = message("ResourceRequirements", "Compute resource requirements.", {
+  limits: optional(1, ResourceList, "Maximum amount of each resource that may be used."),
+  requests: optional(
+    2,
+    ResourceList,
+    "Minimum amount of each resource that is reserved; defaults to the limits.",
+  ),
+  claims: optional(
+    3,
+    list(ResourceClaim),
+    "Names of the pod's resource claims that the container uses.",
+    mapList("name"),
+  ),
+});
 export type ResourceRequirements = TypeOf<typeof ResourceRequirements>;
 
 export const ContainerResizePolicy = message(
   "ContainerResizePolicy",
-  "What a change of one resource takes.",
+  "Resize policy of one container resource.",
   {
-    resourceName: required(1, ResourceName, "The resource."),
+    resourceName: required(1, ResourceName, "Name of the resource, such as cpu or memory."),
     restartPolicy: required(
       2,
       named("ResourceResizeRestartPolicy", string),
-      "NotRequired changes it while running, RestartContainer restarts.",
+      "NotRequired resizes the resource without a restart if possible, RestartContainer restarts " +
+        "the container.",
     ),
   },
 );

@@ -8,103 +8,175 @@ const { message, named } = core;
 
 export const Capabilities = message(
   "Capabilities",
-  "Changes to the kernel capabilities a container starts with.",
+  "POSIX capabilities to add to and drop from a container.",
   {
-    add: optional(1, list(Capability), "Capabilities given."),
-    drop: optional(2, list(Capability), "Capabilities taken away."),
+    add: optional(1, list(Capability), "Capabilities to add."),
+    drop: optional(2, list(Capability), "Capabilities to drop."),
   },
 );
 export type Capabilities = TypeOf<typeof Capabilities>;
 
-export const SELinuxOptions = message("SELinuxOptions", "The SELinux label of a container.", {
-  user: optional(1, string, "User part of the label."),
-  role: optional(2, string, "Role part of the label."),
-  type: optional(3, string, "Type part of the label."),
-  level: optional(4, string, "Level part of the label."),
+export const SELinuxOptions = message("SELinuxOptions", "SELinux labels of a container.", {
+  user: optional(1, string, "SELinux user label."),
+  role: optional(2, string, "SELinux role label."),
+  type: optional(3, string, "SELinux type label."),
+  level: optional(4, string, "SELinux level label."),
 });
 export type SELinuxOptions = TypeOf<typeof SELinuxOptions>;
 
 export const WindowsSecurityContextOptions = message(
   "WindowsSecurityContextOptions",
-  "Settings for Windows containers.",
+  "Windows-specific security options.",
   {
-    gmsaCredentialSpecName: pointer(1, string, "Name of the group account's credential spec."),
-    gmsaCredentialSpec: pointer(2, string, "The credential spec itself."),
-    runAsUserName: pointer(3, string, "User to run as."),
-    hostProcess: pointer(4, bool, "Runs it as a process of the host; all containers of the pod agree."),
+    gmsaCredentialSpecName: pointer(1, string, "Name of the GMSA credential spec to use."),
+    gmsaCredentialSpec: pointer(
+      2,
+      string,
+      "Contents of the GMSA credential spec; set by the GMSA admission webhook.",
+    ),
+    runAsUserName: pointer(
+      3,
+      string,
+      "User name to run the entry point of the container as; defaults to the user of the image.",
+    ),
+    hostProcess: pointer(
+      4,
+      bool,
+      "Whether to run as a host process container; all containers of a pod must have the same value.",
+    ),
   },
 );
 export type WindowsSecurityContextOptions = TypeOf<typeof WindowsSecurityContextOptions>;
 
 export const SeccompProfile = message(
   "SeccompProfile",
-  "Which system calls are let through.",
+  "Seccomp profile that restricts system calls.",
   {
     type: required(
       1,
       named("SeccompProfileType", string),
-      "Where the profile comes from: Localhost, RuntimeDefault or Unconfined.",
+      "Kind of profile to apply: Localhost, RuntimeDefault or Unconfined.",
       openEnum("Localhost", "RuntimeDefault", "Unconfined"),
     ),
     localhostProfile: pointer(
       2,
       string,
-      "Profile file on the node, relative to the configured directory; for Localhost only.",
+      "Path of a profile file on the node, relative to its seccomp directory; set only for type Localhost.",
     ),
   },
   { union: { discriminator: "type", members: ["localhostProfile"] } },
 );
 export type SeccompProfile = TypeOf<typeof SeccompProfile>;
 
-export const Sysctl = message("Sysctl", "One kernel parameter.", {
+export const Sysctl = message("Sysctl", "A kernel parameter to set.", {
   name: required(1, string, "Name of the parameter."),
-  value: required(2, string, "Its value."),
+  value: required(2, string, "Value of the parameter."),
 });
 export type Sysctl = TypeOf<typeof Sysctl>;
 
 export const PodSecurityContext = message(
   "PodSecurityContext",
-  "Security settings for all containers of a pod.",
+  "Security attributes of a pod and defaults for its containers.",
   {
-    seLinuxOptions: optional(1, SELinuxOptions, "The SELinux label for all containers."),
-    windowsOptions: optional(8, WindowsSecurityContextOptions, "Settings for Windows containers."),
-    runAsUser: pointer(2, int64, "User id of the first process."),
-    runAsGroup: pointer(6, int64, "Group id of the first process."),
-    runAsNonRoot: pointer(3, bool, "Refuses to start containers as user 0."),
-    supplementalGroups: optional(4, list(int64), "Further groups of the first process."),
-    fsGroup: pointer(5, int64, "Group that owns the volumes and is added to every process."),
-    sysctls: optional(7, list(Sysctl), "Kernel parameters of the pod's namespaces."),
+    seLinuxOptions: optional(
+      1,
+      SELinuxOptions,
+      "SELinux context of all containers; assigned by the container runtime if unset.",
+    ),
+    windowsOptions: optional(8, WindowsSecurityContextOptions, "Windows-specific security options."),
+    runAsUser: pointer(
+      2,
+      int64,
+      "User ID to run the entry point of the container as; defaults to the user of the image.",
+    ),
+    runAsGroup: pointer(
+      6,
+      int64,
+      "Group ID to run the entry point of the container as; the runtime's default if unset.",
+    ),
+    runAsNonRoot: pointer(
+      3,
+      bool,
+      "Whether containers must run as a non-root user; those that would run as UID 0 fail to start.",
+    ),
+    supplementalGroups: optional(
+      4,
+      list(int64),
+      "Additional group IDs of the first process of each container.",
+    ),
+    fsGroup: pointer(
+      5,
+      int64,
+      "Group ID that owns supported volumes and is added to the groups of all containers.",
+    ),
+    sysctls: optional(7, list(Sysctl), "Namespaced kernel parameters of the pod."),
     fsGroupChangePolicy: pointer(
       9,
       named("PodFSGroupChangePolicy", string),
-      "When to hand volumes to fsGroup: OnRootMismatch or Always.",
+      "When to change ownership and permissions of volumes to fsGroup: OnRootMismatch or Always (default).",
       openEnum("Always", "OnRootMismatch"),
     ),
-    seccompProfile: optional(10, SeccompProfile, "System call filter for all containers."),
+    seccompProfile: optional(10, SeccompProfile, "Seccomp options of all containers."),
   },
 );
 export type PodSecurityContext = TypeOf<typeof PodSecurityContext>;
 
 export const SecurityContext = message(
   "SecurityContext",
-  "Security settings of one container; they win over those of the pod.",
+  "Security options of a container; they take precedence over those of the pod.",
   {
-    capabilities: optional(1, Capabilities, "Capabilities to add and drop."),
-    privileged: pointer(2, bool, "Gives it about all that root on the node may do."),
-    seLinuxOptions: optional(3, SELinuxOptions, "The SELinux label."),
-    windowsOptions: optional(10, WindowsSecurityContextOptions, "Settings for Windows containers."),
-    runAsUser: pointer(4, int64, "User id of the first process."),
-    runAsGroup: pointer(8, int64, "Group id of the first process."),
-    runAsNonRoot: pointer(5, bool, "Refuses to start as user 0."),
-    readOnlyRootFilesystem: pointer(6, bool, "Mounts the image's file system read-only."),
-    allowPrivilegeEscalation: pointer(7, bool, "Whether a process may gain more rights than its parent."),
+    capabilities: optional(
+      1,
+      Capabilities,
+      "Capabilities to add and drop; defaults to the set granted by the container runtime.",
+    ),
+    privileged: pointer(
+      2,
+      bool,
+      "Whether to run in privileged mode, essentially equivalent to root on the host; defaults to false.",
+    ),
+    seLinuxOptions: optional(
+      3,
+      SELinuxOptions,
+      "SELinux context of the container; assigned by the container runtime if unset.",
+    ),
+    windowsOptions: optional(10, WindowsSecurityContextOptions, "Windows-specific security options."),
+    runAsUser: pointer(
+      4,
+      int64,
+      "User ID to run the entry point of the container as; defaults to the user of the image.",
+    ),
+    runAsGroup: pointer(
+      8,
+      int64,
+      "Group ID to run the entry point of the container as; the runtime's default if unset.",
+    ),
+    runAsNonRoot: pointer(
+      5,
+      bool,
+      "Whether containers must run as a non-root user; those that would run as UID 0 fail to start.",
+    ),
+    readOnlyRootFilesystem: pointer(
+      6,
+      bool,
+      "Whether the root file system of the container is read-only; defaults to false.",
+    ),
+    allowPrivilegeEscalation: pointer(
+      7,
+      bool,
+      "Whether a process can gain more privileges than its parent (controls the no_new_privs flag).",
+    ),
     procMount: pointer(
       9,
       named("ProcMountType", string),
-      "Which kind of /proc it sees: Default or Unmasked.",
+      "Type of the /proc mount: Default masks paths as the runtime does, Unmasked does not.",
       openEnum("Default", "Unmasked"),
     ),
-    seccompProfile: optional(11, SeccompProfile, "System call filter."),
+    seccompProfile: optional(
+      11,
+      SeccompProfile,
+      "Seccomp options of the container; they take precedence over those of the pod.",
+    ),
   },
 );
 export type SecurityContext = TypeOf<typeof SecurityContext>;
