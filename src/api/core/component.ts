@@ -7,27 +7,32 @@ import { core } from "../packages.ts";
 
 const { message, kind, named } = core;
 
-export const ComponentCondition = message("ComponentCondition", "Whether a component is well.", {
+export const ComponentCondition = message("ComponentCondition", "A health condition of a component.", {
   type: required(
     1,
     named("ComponentConditionType", string),
-    "What the condition is about; Healthy is known.",
+    "Type of the condition; the only known type is Healthy.",
   ),
-  status: required(2, ConditionStatus, "True, False or Unknown."),
-  message: optional(3, string, "What the check said."),
-  error: optional(4, string, "Why the check failed."),
+  status: required(2, ConditionStatus, "Status of the condition: True, False or Unknown."),
+  message: optional(3, string, "Message returned by the health check."),
+  error: optional(4, string, "Error code of the health check."),
 });
 export type ComponentCondition = TypeOf<typeof ComponentCondition>;
 
-export const ComponentStatus = kind("ComponentStatus", "How a component of the cluster is; deprecated.", {
-  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  conditions: optional(2, list(ComponentCondition), "What the checks said.", patchMerge("type")),
+export const ComponentStatus = kind("ComponentStatus", "Health of a control plane component; deprecated.", {
+  metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+  conditions: optional(
+    2,
+    list(ComponentCondition),
+    "Observed conditions of the component.",
+    patchMerge("type"),
+  ),
 });
 export type ComponentStatus = TypeOf<typeof ComponentStatus>;
 
-export const RangeAllocation = kind("RangeAllocation", "Which addresses or ports of a range are taken.", {
-  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  range: required(2, string, "The range."),
-  data: required(3, bytes, "The allocation as bits."),
+export const RangeAllocation = kind("RangeAllocation", "Allocation state of a range of addresses or ports.", {
+  metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+  range: required(2, string, "Range that is allocated from, such as a CIDR or a port range."),
+  data: required(3, bytes, "Bitmap of the allocated members of the range."),
 });
 export type RangeAllocation = TypeOf<typeof RangeAllocation>;

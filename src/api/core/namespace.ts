@@ -7,41 +7,46 @@ import { core } from "../packages.ts";
 
 const { message, kind, named } = core;
 
-export const NamespaceSpec = message("NamespaceSpec", "How a namespace ends.", {
+export const NamespaceSpec = message("NamespaceSpec", "Specification of a namespace.", {
   finalizers: optional(
     1,
     list(named("FinalizerName", string)),
-    "Who must have cleaned up before the namespace may go.",
+    "Finalizers that must be removed from the list before the namespace is deleted from storage.",
   ),
 });
 export type NamespaceSpec = TypeOf<typeof NamespaceSpec>;
 
-export const NamespaceCondition = message("NamespaceCondition", "One aspect of a namespace's state.", {
-  type: required(1, named("NamespaceConditionType", string), "What the condition is about."),
-  status: required(2, ConditionStatus, "True, False or Unknown."),
-  lastTransitionTime: embedded(4, time, "When the status last changed."),
-  reason: optional(5, string, "One CamelCase word for the last change."),
-  message: optional(6, string, "The last change, for people."),
+export const NamespaceCondition = message("NamespaceCondition", "A condition of a namespace.", {
+  type: required(1, named("NamespaceConditionType", string), "Type of the condition."),
+  status: required(2, ConditionStatus, "Status of the condition: True, False or Unknown."),
+  lastTransitionTime: embedded(4, time, "Time at which the status of the condition last changed."),
+  reason: optional(5, string, "Machine-readable reason for the last transition, one CamelCase word."),
+  message: optional(6, string, "Human-readable details of the last transition."),
 });
 export type NamespaceCondition = TypeOf<typeof NamespaceCondition>;
 
-export const NamespaceStatus = message("NamespaceStatus", "Where a namespace is in its life.", {
+export const NamespaceStatus = message("NamespaceStatus", "Current status of a namespace.", {
   phase: optional(
     1,
     named("NamespacePhase", string),
-    "Active, or Terminating while its contents are removed.",
+    "Lifecycle phase: Active, or Terminating while the contents of the namespace are deleted.",
     {
       ...openEnum("Active", "Terminating"),
       ...hiddenDefault("Active"),
     },
   ),
-  conditions: optional(2, list(NamespaceCondition), "What holds up the removal.", patchMerge("type")),
+  conditions: optional(
+    2,
+    list(NamespaceCondition),
+    "Conditions that report the progress and failures of the deletion.",
+    patchMerge("type"),
+  ),
 });
 export type NamespaceStatus = TypeOf<typeof NamespaceStatus>;
 
-export const Namespace = kind("Namespace", "A scope for names.", {
-  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  spec: embedded(2, NamespaceSpec, "How the namespace ends."),
-  status: embedded(3, NamespaceStatus, "Where the namespace is in its life."),
+export const Namespace = kind("Namespace", "A scope for the names of objects.", {
+  metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+  spec: embedded(2, NamespaceSpec, "Specification of the desired behavior of the namespace."),
+  status: embedded(3, NamespaceStatus, "Current status of the namespace."),
 });
 export type Namespace = TypeOf<typeof Namespace>;

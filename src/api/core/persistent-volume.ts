@@ -36,42 +36,74 @@ import { HostPathVolumeSource } from "./volume.ts";
 
 const { message, kind, named } = core;
 
-export const LocalVolumeSource = message("LocalVolumeSource", "A disk or directory of one node.", {
-  path: required(1, string, "Path on the node."),
-  fsType: pointer(2, string, "File system on it; guessed when unset."),
-});
+export const LocalVolumeSource = message(
+  "LocalVolumeSource",
+  "A disk, partition or directory of a particular node.",
+  {
+    path: required(1, string, "Path of the disk, partition or directory on the node."),
+    fsType: pointer(2, string, "Type of the file system; detected if unset."),
+  },
+);
 export type LocalVolumeSource = TypeOf<typeof LocalVolumeSource>;
 
-export const CSIPersistentVolumeSource = message("CSIPersistentVolumeSource", "A volume of a CSI driver.", {
-  driver: required(1, string, "Name of the driver."),
-  volumeHandle: required(2, string, "Identity of the volume within the driver."),
-  readOnly: optional(3, bool, "Whether it is mounted read-only."),
-  fsType: optional(4, string, "File system on it; the driver's choice when empty."),
-  volumeAttributes: optional(5, map(string), "Settings the volume was made with."),
-  controllerPublishSecretRef: optional(6, SecretReference, "Secret for attaching and detaching."),
-  nodeStageSecretRef: optional(7, SecretReference, "Secret for staging on a node."),
-  nodePublishSecretRef: optional(8, SecretReference, "Secret for mounting on a node."),
-  controllerExpandSecretRef: optional(9, SecretReference, "Secret for growing the volume."),
-  nodeExpandSecretRef: optional(10, SecretReference, "Secret for growing the volume on a node."),
-});
+export const CSIPersistentVolumeSource = message(
+  "CSIPersistentVolumeSource",
+  "A persistent volume provided by a CSI driver.",
+  {
+    driver: required(1, string, "Name of the CSI driver."),
+    volumeHandle: required(2, string, "Unique ID of the volume assigned by the driver."),
+    readOnly: optional(3, bool, "Whether the volume is mounted read-only."),
+    fsType: optional(4, string, "Type of the file system on the volume; chosen by the driver if empty."),
+    volumeAttributes: optional(
+      5,
+      map(string),
+      "Attributes of the volume, set by the driver when it was provisioned.",
+    ),
+    controllerPublishSecretRef: optional(
+      6,
+      SecretReference,
+      "Secret for attaching and detaching the volume.",
+    ),
+    nodeStageSecretRef: optional(7, SecretReference, "Secret for staging the volume on a node."),
+    nodePublishSecretRef: optional(
+      8,
+      SecretReference,
+      "Secret for publishing (mounting) the volume on a node.",
+    ),
+    controllerExpandSecretRef: optional(
+      9,
+      SecretReference,
+      "Secret for the controller's part of expanding the volume.",
+    ),
+    nodeExpandSecretRef: optional(10, SecretReference, "Secret for the node's part of expanding the volume."),
+  },
+);
 export type CSIPersistentVolumeSource = TypeOf<typeof CSIPersistentVolumeSource>;
 
 export const PersistentVolumeSource = message(
   "PersistentVolumeSource",
-  "Where the storage is; exactly one is set.",
+  "Source of a persistent volume; exactly one member is set.",
   {
     gcePersistentDisk: optional(1, GCEPersistentDiskVolumeSource, "A Google Compute Engine disk."),
     awsElasticBlockStore: optional(2, AWSElasticBlockStoreVolumeSource, "An Amazon EBS disk."),
-    hostPath: optional(3, HostPathVolumeSource, "A directory of the node; for tests on one machine."),
+    hostPath: optional(
+      3,
+      HostPathVolumeSource,
+      "A directory on the host, suitable only for tests on a single node.",
+    ),
     glusterfs: optional(4, GlusterfsPersistentVolumeSource, "A Glusterfs volume."),
-    nfs: optional(5, NFSVolumeSource, "A directory of an NFS server."),
+    nfs: optional(5, NFSVolumeSource, "A directory exported by an NFS server."),
     rbd: optional(6, RBDPersistentVolumeSource, "A Ceph block device."),
     iscsi: optional(7, ISCSIPersistentVolumeSource, "An iSCSI disk."),
     cinder: optional(8, CinderPersistentVolumeSource, "An OpenStack Cinder disk."),
     cephfs: optional(9, CephFSPersistentVolumeSource, "A Ceph file system."),
     fc: optional(10, FCVolumeSource, "A Fibre Channel disk."),
     flocker: optional(11, FlockerVolumeSource, "A Flocker dataset."),
-    flexVolume: optional(12, FlexPersistentVolumeSource, "A volume that a program on the node attaches."),
+    flexVolume: optional(
+      12,
+      FlexPersistentVolumeSource,
+      "A volume provided by a FlexVolume driver installed on the node.",
+    ),
     azureFile: optional(13, AzureFilePersistentVolumeSource, "An Azure file share."),
     vsphereVolume: optional(14, VsphereVirtualDiskVolumeSource, "A vSphere disk."),
     quobyte: optional(15, QuobyteVolumeSource, "A Quobyte volume."),
@@ -79,59 +111,88 @@ export const PersistentVolumeSource = message(
     photonPersistentDisk: optional(17, PhotonPersistentDiskVolumeSource, "A Photon controller disk."),
     portworxVolume: optional(18, PortworxVolumeSource, "A Portworx volume."),
     scaleIO: optional(19, ScaleIOPersistentVolumeSource, "A ScaleIO volume."),
-    local: optional(20, LocalVolumeSource, "A disk or directory of one node."),
+    local: optional(20, LocalVolumeSource, "A disk, partition or directory of a particular node."),
     storageos: optional(21, StorageOSPersistentVolumeSource, "A StorageOS volume."),
-    csi: optional(22, CSIPersistentVolumeSource, "A volume of a CSI driver."),
+    csi: optional(22, CSIPersistentVolumeSource, "A volume provided by an external CSI driver."),
   },
 );
 export type PersistentVolumeSource = TypeOf<typeof PersistentVolumeSource>;
 
-export const VolumeNodeAffinity = message("VolumeNodeAffinity", "From which nodes a volume can be reached.", {
-  required: optional(1, NodeSelector, "Nodes that must match."),
-});
+export const VolumeNodeAffinity = message(
+  "VolumeNodeAffinity",
+  "Constraints on the nodes from which a volume can be accessed.",
+  {
+    required: optional(1, NodeSelector, "Node selector that the nodes must match."),
+  },
+);
 export type VolumeNodeAffinity = TypeOf<typeof VolumeNodeAffinity>;
 
-export const PersistentVolumeSpec = message("PersistentVolumeSpec", "What a volume is.", {
-  capacity: optional(1, ResourceList, "Its size."),
+export const PersistentVolumeSpec = message("PersistentVolumeSpec", "Specification of a persistent volume.", {
+  capacity: optional(1, ResourceList, "Resources and capacity of the volume, notably storage."),
   persistentVolumeSource: inline(2, PersistentVolumeSource),
-  accessModes: optional(3, list(PersistentVolumeAccessMode), "How it can be mounted."),
-  claimRef: optional(4, ObjectReference, "The claim it is bound to.", { atomicMap: false }),
+  accessModes: optional(3, list(PersistentVolumeAccessMode), "Ways in which the volume can be mounted."),
+  claimRef: optional(
+    4,
+    ObjectReference,
+    "Reference to the claim that the volume is bound to, or reserved for.",
+    { atomicMap: false },
+  ),
   persistentVolumeReclaimPolicy: optional(
     5,
     PersistentVolumeReclaimPolicy,
-    "What happens once the claim is gone: Retain, Delete or Recycle.",
+    "Reclaim policy once the claim is deleted: Retain, Delete or Recycle (deprecated).",
     openEnum("Delete", "Recycle", "Retain"),
   ),
-  storageClassName: optional(6, string, "Class it belongs to; empty for none."),
-  mountOptions: optional(7, list(string), "Options for mounting."),
+  storageClassName: optional(
+    6,
+    string,
+    "Name of the storage class of the volume; empty if it belongs to none.",
+  ),
+  mountOptions: optional(
+    7,
+    list(string),
+    "Mount options, such as ro or soft; not validated, a mount fails if one is invalid.",
+  ),
   volumeMode: pointer(
     8,
     PersistentVolumeMode,
-    "Filesystem, or Block for a raw device.",
+    "Whether the volume is used with a file system (Filesystem) or as a raw device (Block).",
     openEnum("Block", "Filesystem"),
   ),
-  nodeAffinity: optional(9, VolumeNodeAffinity, "From which nodes it can be reached."),
+  nodeAffinity: optional(
+    9,
+    VolumeNodeAffinity,
+    "Constraints on the nodes from which the volume can be accessed.",
+  ),
 });
 export type PersistentVolumeSpec = TypeOf<typeof PersistentVolumeSpec>;
 
-export const PersistentVolumeStatus = message("PersistentVolumeStatus", "Where a volume is in its life.", {
-  phase: optional(
-    1,
-    named("PersistentVolumePhase", string),
-    "Pending, Available, Bound, Released or Failed.",
-    {
-      ...openEnum("Available", "Bound", "Failed", "Pending", "Released"),
-      ...hiddenDefault("Pending"),
-    },
-  ),
-  message: optional(2, string, "Why it is in this state, for people."),
-  reason: optional(3, string, "Why it is in this state, in one word."),
-});
+export const PersistentVolumeStatus = message(
+  "PersistentVolumeStatus",
+  "Current status of a persistent volume.",
+  {
+    phase: optional(
+      1,
+      named("PersistentVolumePhase", string),
+      "Phase of the volume: Pending, Available, Bound, Released or Failed.",
+      {
+        ...openEnum("Available", "Bound", "Failed", "Pending", "Released"),
+        ...hiddenDefault("Pending"),
+      },
+    ),
+    message: optional(2, string, "Human-readable details of why the object is in this state."),
+    reason: optional(3, string, "Machine-readable reason for the current state, one CamelCase word."),
+  },
+);
 export type PersistentVolumeStatus = TypeOf<typeof PersistentVolumeStatus>;
 
-export const PersistentVolume = kind("PersistentVolume", "A piece of storage in the cluster.", {
-  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  spec: embedded(2, PersistentVolumeSpec, "What it is."),
-  status: embedded(3, PersistentVolumeStatus, "Where it is in its life."),
-});
+export const PersistentVolume = kind(
+  "PersistentVolume",
+  "A piece of storage in the cluster, provisioned by an administrator or dynamically.",
+  {
+    metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+    spec: embedded(2, PersistentVolumeSpec, "Specification of the volume."),
+    status: embedded(3, PersistentVolumeStatus, "Current status of the volume."),
+  },
+);
 export type PersistentVolume = TypeOf<typeof PersistentVolume>;

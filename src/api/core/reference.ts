@@ -7,15 +7,23 @@ const { message, kind } = core;
 
 export const ObjectReference = message(
   "ObjectReference",
-  "Points at an object, or at a part of it.",
+  "Reference to an object or a part of it.",
   {
     kind: optional(1, string, "Kind of the object."),
     namespace: optional(2, string, "Namespace of the object."),
     name: optional(3, string, "Name of the object."),
-    uid: optional(4, UID, "Identity of the object."),
-    apiVersion: optional(5, string, "Group and version of the object."),
-    resourceVersion: optional(6, string, "Version of the object at the time."),
-    fieldPath: optional(7, string, "The part that is meant, such as spec.containers{web}."),
+    uid: optional(4, UID, "UID of the object."),
+    apiVersion: optional(5, string, "API version (group and version) of the object."),
+    resourceVersion: optional(
+      6,
+      string,
+      "Specific resource version of the object that the reference was made to.",
+    ),
+    fieldPath: optional(
+      7,
+      string,
+      "Path of the part of the object that is referred to, such as spec.containers{web}.",
+    ),
   },
   { atomic: true },
 );
@@ -23,7 +31,7 @@ export type ObjectReference = TypeOf<typeof ObjectReference>;
 
 export const LocalObjectReference = message(
   "LocalObjectReference",
-  "Points at an object of a known kind in the same namespace.",
+  "Reference to an object of a known kind in the same namespace.",
   {
     name: optional(1, string, "Name of the object."),
   },
@@ -33,9 +41,9 @@ export type LocalObjectReference = TypeOf<typeof LocalObjectReference>;
 
 export const TypedLocalObjectReference = message(
   "TypedLocalObjectReference",
-  "Points at an object of any kind in the same namespace.",
+  "Reference to an object of any kind in the same namespace.",
   {
-    apiGroup: required(1, string, "Group of the object; empty or unset for the core group.", {
+    apiGroup: required(1, string, "API group of the object; empty or unset means the core group.", {
       nullable: true,
       published: "optional",
     }),
@@ -48,22 +56,26 @@ export type TypedLocalObjectReference = TypeOf<typeof TypedLocalObjectReference>
 
 export const TypedObjectReference = message(
   "TypedObjectReference",
-  "Points at an object of any kind, perhaps in another namespace.",
+  "Reference to an object of any kind, possibly in another namespace.",
   {
-    apiGroup: required(1, string, "Group of the object; empty or unset for the core group.", {
+    apiGroup: required(1, string, "API group of the object; empty or unset means the core group.", {
       nullable: true,
       published: "optional",
     }),
     kind: required(2, string, "Kind of the object."),
     name: required(3, string, "Name of the object."),
-    namespace: pointer(4, string, "Namespace of the object where it is another one."),
+    namespace: pointer(
+      4,
+      string,
+      "Namespace of the object, if it is in another one; requires a reference grant there.",
+    ),
   },
 );
 export type TypedObjectReference = TypeOf<typeof TypedObjectReference>;
 
 export const SecretReference = message(
   "SecretReference",
-  "Points at a secret in any namespace.",
+  "Reference to a secret in any namespace.",
   {
     name: optional(1, string, "Name of the secret."),
     namespace: optional(2, string, "Namespace of the secret."),
@@ -74,9 +86,9 @@ export type SecretReference = TypeOf<typeof SecretReference>;
 
 export const SerializedReference = kind(
   "SerializedReference",
-  "A reference as an object of its own, for annotations.",
+  "A reference serialized as an object, as stored in annotations.",
   {
-    reference: embedded(1, ObjectReference, "What is pointed at."),
+    reference: embedded(1, ObjectReference, "Reference to an object."),
   },
 );
 export type SerializedReference = TypeOf<typeof SerializedReference>;

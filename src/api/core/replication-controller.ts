@@ -20,54 +20,79 @@ import { PodTemplateSpec } from "./pod.ts";
 
 const { message, kind, named } = core;
 
-export const ReplicationControllerSpec = message("ReplicationControllerSpec", "How many pods of what kind.", {
-  replicas: pointer(1, int32, "How many pods.", hiddenDefault(1)),
-  minReadySeconds: optional(4, int32, "Seconds a new pod must stay ready before it counts."),
-  selector: optional(
-    2,
-    map(string),
-    "Labels of the pods that belong to it; those of the template when unset.",
-    { atomicMap: true },
-  ),
-  template: optional(3, PodTemplateSpec, "What the pods look like."),
-});
+export const ReplicationControllerSpec = message(
+  "ReplicationControllerSpec",
+  "Specification of a replication controller.",
+  {
+    replicas: pointer(1, int32, "Desired number of pods; defaults to 1.", hiddenDefault(1)),
+    minReadySeconds: optional(
+      4,
+      int32,
+      "Minimum number of seconds for which a new pod must be ready to count as available.",
+    ),
+    selector: optional(
+      2,
+      map(string),
+      "Label selector of the managed pods; defaults to the labels of the pod template.",
+      { atomicMap: true },
+    ),
+    template: optional(3, PodTemplateSpec, "Template from which missing pods are created."),
+  },
+);
 export type ReplicationControllerSpec = TypeOf<typeof ReplicationControllerSpec>;
 
 export const ReplicationControllerCondition = message(
   "ReplicationControllerCondition",
-  "One aspect of a controller's state.",
+  "A condition of a replication controller.",
   {
-    type: required(1, named("ReplicationControllerConditionType", string), "What the condition is about."),
-    status: required(2, ConditionStatus, "True, False or Unknown."),
-    lastTransitionTime: embedded(3, time, "When the status last changed."),
-    reason: optional(4, string, "One CamelCase word for the last change."),
-    message: optional(5, string, "The last change, for people."),
+    type: required(1, named("ReplicationControllerConditionType", string), "Type of the condition."),
+    status: required(2, ConditionStatus, "Status of the condition: True, False or Unknown."),
+    lastTransitionTime: embedded(3, time, "Time at which the status of the condition last changed."),
+    reason: optional(4, string, "Machine-readable reason for the last transition, one CamelCase word."),
+    message: optional(5, string, "Human-readable details of the last transition."),
   },
 );
 export type ReplicationControllerCondition = TypeOf<typeof ReplicationControllerCondition>;
 
 export const ReplicationControllerStatus = message(
   "ReplicationControllerStatus",
-  "How many pods there are.",
+  "Current status of a replication controller.",
   {
-    replicas: required(1, int32, "Pods there are."),
-    fullyLabeledReplicas: optional(2, int32, "Pods with all labels of the template."),
-    readyReplicas: optional(4, int32, "Pods that are ready."),
-    availableReplicas: optional(5, int32, "Pods that have been ready long enough."),
-    observedGeneration: optional(3, int64, "The generation this status belongs to."),
+    replicas: required(1, int32, "Most recently observed number of pods."),
+    fullyLabeledReplicas: optional(2, int32, "Number of pods that have all labels of the pod template."),
+    readyReplicas: optional(4, int32, "Number of ready pods."),
+    availableReplicas: optional(
+      5,
+      int32,
+      "Number of pods that have been ready for at least minReadySeconds.",
+    ),
+    observedGeneration: optional(3, int64, "Generation of the object that this status reflects."),
     conditions: optional(
       6,
       list(ReplicationControllerCondition),
-      "The latest observations, one for each type.",
+      "Latest observed conditions, one for each type.",
       patchMerge("type"),
     ),
   },
 );
 export type ReplicationControllerStatus = TypeOf<typeof ReplicationControllerStatus>;
 
-export const ReplicationController = kind("ReplicationController", "Keeps a number of equal pods running.", {
-  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  spec: embedded(2, ReplicationControllerSpec, "How many pods of what kind."),
-  status: embedded(3, ReplicationControllerStatus, "How many there are."),
-});
+export const ReplicationController = kind(
+  "ReplicationController",
+  "Ensures that a specified number of identical pods is running; superseded by Deployment and " +
+    "ReplicaSet.",
+  {
+    metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+    spec: embedded(
+      2,
+      ReplicationControllerSpec,
+      "Specification of the desired behavior of the replication controller.",
+    ),
+    status: embedded(
+      3,
+      ReplicationControllerStatus,
+      "Most recently observed status of the replication controller.",
+    ),
+  },
+);
 export type ReplicationController = TypeOf<typeof ReplicationController>;

@@ -15,80 +15,106 @@ import { ResourceRequirements } from "./resources.ts";
 
 const { message, kind, named } = core;
 
-export const PersistentVolumeClaimSpec = message("PersistentVolumeClaimSpec", "What storage is asked for.", {
-  accessModes: optional(1, list(PersistentVolumeAccessMode), "How it must be mountable."),
-  selector: optional(4, LabelSelector, "Which volumes may be bound."),
-  resources: embedded(2, ResourceRequirements, "How much is needed."),
-  volumeName: optional(3, string, "The volume bound to the claim."),
-  storageClassName: pointer(
-    5,
-    string,
-    "Class to take it from; empty for none, the default class when unset.",
-  ),
-  volumeMode: pointer(6, PersistentVolumeMode, "Filesystem, or Block for a raw device.", {
-    ...openEnum("Block", "Filesystem"),
-    ...hiddenDefault("Filesystem"),
-  }),
-  dataSource: optional(7, TypedLocalObjectReference, "Snapshot or claim to fill the new volume from."),
-  dataSourceRef: optional(
-    8,
-    TypedObjectReference,
-    "Like dataSource, for any kind of object, and perhaps another namespace.",
-  ),
-});
+export const PersistentVolumeClaimSpec = message(
+  "PersistentVolumeClaimSpec",
+  "Specification of a persistent volume claim.",
+  {
+    accessModes: optional(1, list(PersistentVolumeAccessMode), "Access modes that the volume must support."),
+    selector: optional(4, LabelSelector, "Label selector of the volumes that may be bound."),
+    resources: embedded(2, ResourceRequirements, "Minimum resources that the volume must have."),
+    volumeName: optional(3, string, "Name of the persistent volume bound to the claim."),
+    storageClassName: pointer(
+      5,
+      string,
+      "Name of the storage class; empty requests a volume without a class, unset the default class.",
+    ),
+    volumeMode: pointer(
+      6,
+      PersistentVolumeMode,
+      "Whether the volume is used with a file system (Filesystem, the default) or as a raw device (Block).",
+      {
+        ...openEnum("Block", "Filesystem"),
+        ...hiddenDefault("Filesystem"),
+      },
+    ),
+    dataSource: optional(
+      7,
+      TypedLocalObjectReference,
+      "Volume snapshot or existing claim that the new volume is populated from.",
+    ),
+    dataSourceRef: optional(
+      8,
+      TypedObjectReference,
+      "Like dataSource, but allows any kind of object and, if enabled, another namespace.",
+    ),
+  },
+);
 export type PersistentVolumeClaimSpec = TypeOf<typeof PersistentVolumeClaimSpec>;
 
 export const PersistentVolumeClaimCondition = message(
   "PersistentVolumeClaimCondition",
-  "One aspect of a claim's state.",
+  "A condition of a persistent volume claim.",
   {
-    type: required(1, named("PersistentVolumeClaimConditionType", string), "What the condition is about."),
-    status: required(2, ConditionStatus, "True, False or Unknown."),
-    lastProbeTime: embedded(3, time, "When the condition was last checked."),
-    lastTransitionTime: embedded(4, time, "When the status last changed."),
-    reason: optional(5, string, "One CamelCase word for the last change."),
-    message: optional(6, string, "The last change, for people."),
+    type: required(1, named("PersistentVolumeClaimConditionType", string), "Type of the condition."),
+    status: required(2, ConditionStatus, "Status of the condition: True, False or Unknown."),
+    lastProbeTime: embedded(3, time, "Time at which the condition was last checked."),
+    lastTransitionTime: embedded(4, time, "Time at which the status of the condition last changed."),
+    reason: optional(5, string, "Machine-readable reason for the last transition, one CamelCase word."),
+    message: optional(6, string, "Human-readable details of the last transition."),
   },
 );
 export type PersistentVolumeClaimCondition = TypeOf<typeof PersistentVolumeClaimCondition>;
 
-export const PersistentVolumeClaimStatus = message("PersistentVolumeClaimStatus", "What the claim got.", {
-  phase: optional(1, named("PersistentVolumeClaimPhase", string), "Pending, Bound or Lost.", {
-    ...openEnum("Bound", "Lost", "Pending"),
-    ...hiddenDefault("Pending"),
-  }),
-  accessModes: optional(2, list(PersistentVolumeAccessMode), "How the bound volume can be mounted."),
-  capacity: optional(3, ResourceList, "Size of the bound volume."),
-  conditions: optional(
-    4,
-    list(PersistentVolumeClaimCondition),
-    "What is going on with the claim; resizing, for one.",
-    patchMerge("type"),
-  ),
-  allocatedResources: optional(5, ResourceList, "Size set aside, while a resize is under way."),
-  resizeStatus: pointer(
-    6,
-    named("PersistentVolumeClaimResizeStatus", string),
-    "How far a resize has come.",
-    openEnum(
-      "",
-      "ControllerExpansionFailed",
-      "ControllerExpansionInProgress",
-      "NodeExpansionFailed",
-      "NodeExpansionInProgress",
-      "NodeExpansionPending",
+export const PersistentVolumeClaimStatus = message(
+  "PersistentVolumeClaimStatus",
+  "Current status of a persistent volume claim.",
+  {
+    phase: optional(
+      1,
+      named("PersistentVolumeClaimPhase", string),
+      "Phase of the claim: Pending, Bound or Lost.",
+      {
+        ...openEnum("Bound", "Lost", "Pending"),
+        ...hiddenDefault("Pending"),
+      },
     ),
-  ),
-});
+    accessModes: optional(2, list(PersistentVolumeAccessMode), "Actual access modes of the bound volume."),
+    capacity: optional(3, ResourceList, "Actual resources of the bound volume."),
+    conditions: optional(
+      4,
+      list(PersistentVolumeClaimCondition),
+      "Current conditions of the claim, such as those of a resize in progress.",
+      patchMerge("type"),
+    ),
+    allocatedResources: optional(
+      5,
+      ResourceList,
+      "Storage allocated to the claim, which may exceed the capacity while a resize is in progress.",
+    ),
+    resizeStatus: pointer(
+      6,
+      named("PersistentVolumeClaimResizeStatus", string),
+      "Status of a resize operation; unset or empty if none is in progress.",
+      openEnum(
+        "",
+        "ControllerExpansionFailed",
+        "ControllerExpansionInProgress",
+        "NodeExpansionFailed",
+        "NodeExpansionInProgress",
+        "NodeExpansionPending",
+      ),
+    ),
+  },
+);
 export type PersistentVolumeClaimStatus = TypeOf<typeof PersistentVolumeClaimStatus>;
 
 export const PersistentVolumeClaim = kind(
   "PersistentVolumeClaim",
-  "A wish for storage that a volume fulfils.",
+  "A request for storage, which is satisfied by a bound persistent volume.",
   {
-    metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-    spec: embedded(2, PersistentVolumeClaimSpec, "What storage is asked for."),
-    status: embedded(3, PersistentVolumeClaimStatus, "What the claim got."),
+    metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+    spec: embedded(2, PersistentVolumeClaimSpec, "Desired characteristics of the volume."),
+    status: embedded(3, PersistentVolumeClaimStatus, "Current status of the claim."),
   },
 );
 export type PersistentVolumeClaim = TypeOf<typeof PersistentVolumeClaim>;
