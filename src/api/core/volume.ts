@@ -213,7 +213,7 @@ export const ServiceAccountTokenProjection = message(
     expirationSeconds: pointer(
       2,
       int64,
-      "Requested lifetime of the token in seconds, at least 600; defaults to 3600. The node rotates it in time.",
+      "Requested lifetime of the token in seconds, at least 600 and by default 3600; renewed in time.",
       hiddenDefault(3600),
     ),
     path: required(3, string, "Path of the file relative to the root of the volume."),
