@@ -5,9 +5,13 @@ import { apps } from "../packages.ts";
 
 const { kind } = apps;
 
-export const ControllerRevision = kind("ControllerRevision", "A state to go back to; never changes.", {
-  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  data: embedded(2, rawExtension, "The saved state."),
-  revision: required(3, int64, "Number of the state."),
-});
+export const ControllerRevision = kind(
+  "ControllerRevision",
+  "An immutable snapshot of the state of a controller, used for updates and rollbacks.",
+  {
+    metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+    data: embedded(2, rawExtension, "Serialized state."),
+    revision: required(3, int64, "Number of the revision, which increases with each new state."),
+  },
+);
 export type ControllerRevision = TypeOf<typeof ControllerRevision>;

@@ -24,116 +24,174 @@ const { message, kind, named } = apps;
 
 export const RollingUpdateDeployment = message(
   "RollingUpdateDeployment",
-  "How far a rolling update may stray from the wanted number.",
+  "Parameters of a rolling update of a deployment.",
   {
-    maxUnavailable: pointer(1, intOrString, "How many pods may be missing, as a number or a share."),
-    maxSurge: pointer(2, intOrString, "How many pods may be too many, as a number or a share."),
+    maxUnavailable: pointer(
+      1,
+      intOrString,
+      "Maximum number or percentage of pods that may be unavailable during the update; defaults to 25%.",
+    ),
+    maxSurge: pointer(
+      2,
+      intOrString,
+      "Maximum number or percentage of pods above the desired number during the update; defaults to 25%.",
+    ),
   },
 );
 export type RollingUpdateDeployment = TypeOf<typeof RollingUpdateDeployment>;
 
-export const DeploymentStrategy = message("DeploymentStrategy", "How old pods give way to new ones.", {
-  type: optional(1, named("DeploymentStrategyType", string), "Recreate, or RollingUpdate.", {
-    ...openEnum("Recreate", "RollingUpdate"),
-    ...hiddenDefault("RollingUpdate"),
-  }),
-  rollingUpdate: optional(2, RollingUpdateDeployment, "Settings of RollingUpdate."),
-});
+export const DeploymentStrategy = message(
+  "DeploymentStrategy",
+  "Strategy for replacing existing pods with pods of a new template.",
+  {
+    type: optional(
+      1,
+      named("DeploymentStrategyType", string),
+      "Type of the strategy: Recreate or RollingUpdate (default).",
+      {
+        ...openEnum("Recreate", "RollingUpdate"),
+        ...hiddenDefault("RollingUpdate"),
+      },
+    ),
+    rollingUpdate: optional(
+      2,
+      RollingUpdateDeployment,
+      "Parameters of the rolling update; used only with type RollingUpdate.",
+    ),
+  },
+);
 export type DeploymentStrategy = TypeOf<typeof DeploymentStrategy>;
 
-export const DeploymentSpec = message("DeploymentSpec", "What pods are wanted, and how they are replaced.", {
-  replicas: pointer(1, int32, "How many pods.", hiddenDefault(1)),
-  selector: required(2, LabelSelector, "Which pods belong to it; never changes.", { nullable: true }),
-  template: embedded(3, PodTemplateSpec, "What the pods look like.", { published: "required" }),
-  strategy: embedded(4, DeploymentStrategy, "How old pods give way to new ones.", {
-    patch: { strategy: "retainKeys" },
+export const DeploymentSpec = message("DeploymentSpec", "Specification of a deployment.", {
+  replicas: pointer(1, int32, "Desired number of pods; defaults to 1.", hiddenDefault(1)),
+  selector: required(
+    2,
+    LabelSelector,
+    "Label selector of the managed pods; must match the labels of the pod template, immutable.",
+    { nullable: true },
+  ),
+  template: embedded(3, PodTemplateSpec, "Template from which the pods are created.", {
+    published: "required",
   }),
-  minReadySeconds: optional(5, int32, "Seconds a new pod must stay ready before it counts."),
+  strategy: embedded(
+    4,
+    DeploymentStrategy,
+    "Strategy for replacing existing pods with pods of a new template.",
+    {
+      patch: { strategy: "retainKeys" },
+    },
+  ),
+  minReadySeconds: optional(
+    5,
+    int32,
+    "Minimum number of seconds for which a new pod must be ready to count as available.",
+  ),
   revisionHistoryLimit: pointer(
     6,
     int32,
-    "How many old replica sets are kept to go back to.",
+    "Number of old replica sets to retain for rollbacks; defaults to 10.",
     hiddenDefault(10),
   ),
-  paused: optional(7, bool, "Holds all changes of the template back."),
+  paused: optional(7, bool, "Whether the rollout of changes to the pod template is paused."),
   progressDeadlineSeconds: pointer(
     9,
     int32,
-    "Seconds without progress after which it counts as failed.",
+    "Seconds without progress after which the rollout is considered failed; defaults to 600.",
     hiddenDefault(600),
   ),
 });
 export type DeploymentSpec = TypeOf<typeof DeploymentSpec>;
 
-export const DeploymentCondition = message("DeploymentCondition", "One aspect of a deployment's state.", {
-  type: required(1, named("DeploymentConditionType", string), "What the condition is about."),
-  status: required(2, ConditionStatus, "True, False or Unknown."),
-  lastUpdateTime: embedded(6, time, "When the condition was last written."),
-  lastTransitionTime: embedded(7, time, "When the status last changed."),
-  reason: optional(4, string, "One CamelCase word for the last change."),
-  message: optional(5, string, "The last change, for people."),
+export const DeploymentCondition = message("DeploymentCondition", "A condition of a deployment.", {
+  type: required(1, named("DeploymentConditionType", string), "Type of the condition."),
+  status: required(2, ConditionStatus, "Status of the condition: True, False or Unknown."),
+  lastUpdateTime: embedded(6, time, "Time at which the condition was last updated."),
+  lastTransitionTime: embedded(7, time, "Time at which the status of the condition last changed."),
+  reason: optional(4, string, "Machine-readable reason for the last transition, one CamelCase word."),
+  message: optional(5, string, "Human-readable details of the last transition."),
 });
 export type DeploymentCondition = TypeOf<typeof DeploymentCondition>;
 
-export const DeploymentStatus = message("DeploymentStatus", "How far a deployment has come.", {
-  observedGeneration: optional(1, int64, "The generation this status belongs to."),
-  replicas: optional(2, int32, "Pods there are."),
-  updatedReplicas: optional(3, int32, "Pods of the present template."),
-  readyReplicas: optional(7, int32, "Pods that are ready."),
-  availableReplicas: optional(4, int32, "Pods that have been ready long enough."),
-  unavailableReplicas: optional(5, int32, "Pods still missing."),
+export const DeploymentStatus = message("DeploymentStatus", "Current status of a deployment.", {
+  observedGeneration: optional(1, int64, "Generation of the object that this status reflects."),
+  replicas: optional(2, int32, "Total number of non-terminated pods that match the selector."),
+  updatedReplicas: optional(3, int32, "Number of non-terminated pods of the current template."),
+  readyReplicas: optional(7, int32, "Number of ready pods."),
+  availableReplicas: optional(4, int32, "Number of pods that have been ready for at least minReadySeconds."),
+  unavailableReplicas: optional(
+    5,
+    int32,
+    "Number of pods that are still required for the deployment to be fully available.",
+  ),
   conditions: optional(
     6,
     list(DeploymentCondition),
-    "The latest observations, one for each type.",
+    "Latest observed conditions, one for each type.",
     patchMerge("type"),
   ),
-  collisionCount: pointer(8, int32, "How often a replica set's name was taken; goes into the next name."),
+  collisionCount: pointer(
+    8,
+    int32,
+    "Number of hash collisions of replica set names, used to generate a unique name.",
+  ),
 });
 export type DeploymentStatus = TypeOf<typeof DeploymentStatus>;
 
-export const Deployment = kind("Deployment", "Keeps pods running and replaces them step by step.", {
-  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  spec: embedded(2, DeploymentSpec, "What pods are wanted."),
-  status: embedded(3, DeploymentStatus, "How far it has come."),
+export const Deployment = kind("Deployment", "Provides declarative updates for pods and replica sets.", {
+  metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+  spec: embedded(2, DeploymentSpec, "Specification of the desired behavior of the deployment."),
+  status: embedded(3, DeploymentStatus, "Most recently observed status of the deployment."),
 });
 export type Deployment = TypeOf<typeof Deployment>;
 
-export const ReplicaSetSpec = message("ReplicaSetSpec", "How many pods of what kind.", {
-  replicas: pointer(1, int32, "How many pods.", hiddenDefault(1)),
-  minReadySeconds: optional(4, int32, "Seconds a new pod must stay ready before it counts."),
-  selector: required(2, LabelSelector, "Which pods belong to it; never changes.", { nullable: true }),
-  template: embedded(3, PodTemplateSpec, "What the pods look like."),
+export const ReplicaSetSpec = message("ReplicaSetSpec", "Specification of a replica set.", {
+  replicas: pointer(1, int32, "Desired number of pods; defaults to 1.", hiddenDefault(1)),
+  minReadySeconds: optional(
+    4,
+    int32,
+    "Minimum number of seconds for which a new pod must be ready to count as available.",
+  ),
+  selector: required(
+    2,
+    LabelSelector,
+    "Label selector of the managed pods; must match the labels of the pod template, immutable.",
+    { nullable: true },
+  ),
+  template: embedded(3, PodTemplateSpec, "Template from which missing pods are created."),
 });
 export type ReplicaSetSpec = TypeOf<typeof ReplicaSetSpec>;
 
-export const ReplicaSetCondition = message("ReplicaSetCondition", "One aspect of a replica set's state.", {
-  type: required(1, named("ReplicaSetConditionType", string), "What the condition is about."),
-  status: required(2, ConditionStatus, "True, False or Unknown."),
-  lastTransitionTime: embedded(3, time, "When the status last changed."),
-  reason: optional(4, string, "One CamelCase word for the last change."),
-  message: optional(5, string, "The last change, for people."),
+export const ReplicaSetCondition = message("ReplicaSetCondition", "A condition of a replica set.", {
+  type: required(1, named("ReplicaSetConditionType", string), "Type of the condition."),
+  status: required(2, ConditionStatus, "Status of the condition: True, False or Unknown."),
+  lastTransitionTime: embedded(3, time, "Time at which the status of the condition last changed."),
+  reason: optional(4, string, "Machine-readable reason for the last transition, one CamelCase word."),
+  message: optional(5, string, "Human-readable details of the last transition."),
 });
 export type ReplicaSetCondition = TypeOf<typeof ReplicaSetCondition>;
 
-export const ReplicaSetStatus = message("ReplicaSetStatus", "How many pods there are.", {
-  replicas: required(1, int32, "Pods there are."),
-  fullyLabeledReplicas: optional(2, int32, "Pods with all labels of the template."),
-  readyReplicas: optional(4, int32, "Pods that are ready."),
-  availableReplicas: optional(5, int32, "Pods that have been ready long enough."),
-  observedGeneration: optional(3, int64, "The generation this status belongs to."),
+export const ReplicaSetStatus = message("ReplicaSetStatus", "Current status of a replica set.", {
+  replicas: required(1, int32, "Most recently observed number of pods."),
+  fullyLabeledReplicas: optional(2, int32, "Number of pods that have all labels of the pod template."),
+  readyReplicas: optional(4, int32, "Number of ready pods."),
+  availableReplicas: optional(5, int32, "Number of pods that have been ready for at least minReadySeconds."),
+  observedGeneration: optional(3, int64, "Generation of the object that this status reflects."),
   conditions: optional(
     6,
     list(ReplicaSetCondition),
-    "The latest observations, one for each type.",
+    "Latest observed conditions, one for each type.",
     patchMerge("type"),
   ),
 });
 export type ReplicaSetStatus = TypeOf<typeof ReplicaSetStatus>;
 
-export const ReplicaSet = kind("ReplicaSet", "Keeps a number of equal pods running.", {
-  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  spec: embedded(2, ReplicaSetSpec, "How many pods of what kind."),
-  status: embedded(3, ReplicaSetStatus, "How many there are."),
-});
+export const ReplicaSet = kind(
+  "ReplicaSet",
+  "Ensures that a specified number of identical pods is running.",
+  {
+    metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+    spec: embedded(2, ReplicaSetSpec, "Specification of the desired behavior of the replica set."),
+    status: embedded(3, ReplicaSetStatus, "Most recently observed status of the replica set."),
+  },
+);
 export type ReplicaSet = TypeOf<typeof ReplicaSet>;

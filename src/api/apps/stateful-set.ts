@@ -24,42 +24,54 @@ const { message, kind, named } = apps;
 
 export const RollingUpdateStatefulSetStrategy = message(
   "RollingUpdateStatefulSetStrategy",
-  "Settings of a rolling update.",
+  "Parameters of a rolling update of a stateful set.",
   {
-    partition: pointer(1, int32, "Only pods from this ordinal on are updated."),
-    maxUnavailable: pointer(2, intOrString, "How many pods may be missing, as a number or a share."),
+    partition: pointer(
+      1,
+      int32,
+      "Ordinal from which pods are updated; pods with lower ordinals keep the old revision. Defaults to 0.",
+    ),
+    maxUnavailable: pointer(
+      2,
+      intOrString,
+      "Maximum number or percentage of pods that may be unavailable during the update; defaults to 1.",
+    ),
   },
 );
 export type RollingUpdateStatefulSetStrategy = TypeOf<typeof RollingUpdateStatefulSetStrategy>;
 
 export const StatefulSetUpdateStrategy = message(
   "StatefulSetUpdateStrategy",
-  "How old pods give way to new ones.",
+  "Strategy for replacing existing pods with pods of a new template.",
   {
     type: optional(
       1,
       named("StatefulSetUpdateStrategyType", string),
-      "OnDelete, or RollingUpdate.",
+      "Type of the strategy: OnDelete or RollingUpdate (default).",
       openEnum("OnDelete", "RollingUpdate"),
     ),
-    rollingUpdate: optional(2, RollingUpdateStatefulSetStrategy, "Settings of RollingUpdate."),
+    rollingUpdate: optional(
+      2,
+      RollingUpdateStatefulSetStrategy,
+      "Parameters of the rolling update; used only with type RollingUpdate.",
+    ),
   },
 );
 export type StatefulSetUpdateStrategy = TypeOf<typeof StatefulSetUpdateStrategy>;
 
 export const StatefulSetPersistentVolumeClaimRetentionPolicy = message(
   "StatefulSetPersistentVolumeClaimRetentionPolicy",
-  "What becomes of claims that are no longer used.",
+  "Policy for the claims created from the volume claim templates.",
   {
     whenDeleted: optional(
       1,
       PersistentVolumeClaimRetentionPolicyType,
-      "Once the set is deleted: Retain or Delete.",
+      "Policy when the stateful set is deleted: Retain (default) or Delete.",
     ),
     whenScaled: optional(
       2,
       PersistentVolumeClaimRetentionPolicyType,
-      "Once a pod is scaled away: Retain or Delete.",
+      "Policy for claims of pods that are removed by scaling down: Retain (default) or Delete.",
     ),
   },
 );
@@ -67,74 +79,118 @@ export type StatefulSetPersistentVolumeClaimRetentionPolicy = TypeOf<
   typeof StatefulSetPersistentVolumeClaimRetentionPolicy
 >;
 
-export const StatefulSetOrdinals = message("StatefulSetOrdinals", "How pods are numbered.", {
-  start: required(1, int32, "Number of the first pod.", { published: "optional" }),
-});
+export const StatefulSetOrdinals = message(
+  "StatefulSetOrdinals",
+  "Control of the ordinals assigned to the pods.",
+  {
+    start: required(1, int32, "Ordinal of the first pod.", { published: "optional" }),
+  },
+);
 export type StatefulSetOrdinals = TypeOf<typeof StatefulSetOrdinals>;
 
-export const StatefulSetSpec = message("StatefulSetSpec", "What pods are wanted, with what storage.", {
-  replicas: pointer(1, int32, "How many pods.", hiddenDefault(1)),
-  selector: required(2, LabelSelector, "Which pods belong to it; never changes.", { nullable: true }),
-  template: embedded(3, PodTemplateSpec, "What the pods look like.", { published: "required" }),
-  volumeClaimTemplates: optional(4, list(PersistentVolumeClaim), "Claims made for each pod."),
-  serviceName: required(5, string, "Service that gives the pods their names."),
+export const StatefulSetSpec = message("StatefulSetSpec", "Specification of a stateful set.", {
+  replicas: pointer(1, int32, "Desired number of pods; defaults to 1.", hiddenDefault(1)),
+  selector: required(
+    2,
+    LabelSelector,
+    "Label selector of the managed pods; must match the labels of the pod template, immutable.",
+    { nullable: true },
+  ),
+  template: embedded(
+    3,
+    PodTemplateSpec,
+    "Template from which the pods are created; each has a unique identity.",
+    { published: "required" },
+  ),
+  volumeClaimTemplates: optional(
+    4,
+    list(PersistentVolumeClaim),
+    "Claims to create for each pod; at least one container should mount each of them by name.",
+  ),
+  serviceName: required(5, string, "Name of the headless service that governs the DNS names of the pods."),
   podManagementPolicy: optional(
     6,
     named("PodManagementPolicyType", string),
-    "OrderedReady takes pods one by one, Parallel all at once.",
+    "How pods are created and deleted: OrderedReady (default) in order of their ordinals, " +
+      "Parallel at once.",
     {
       ...openEnum("OrderedReady", "Parallel"),
       ...hiddenDefault("OrderedReady"),
     },
   ),
-  updateStrategy: embedded(7, StatefulSetUpdateStrategy, "How old pods give way to new ones."),
+  updateStrategy: embedded(
+    7,
+    StatefulSetUpdateStrategy,
+    "Strategy for replacing existing pods with pods of a new template.",
+  ),
   revisionHistoryLimit: pointer(
     8,
     int32,
-    "How many old revisions are kept to go back to.",
+    "Number of old revisions to retain for rollbacks; defaults to 10.",
     hiddenDefault(10),
   ),
-  minReadySeconds: optional(9, int32, "Seconds a new pod must stay ready before it counts."),
+  minReadySeconds: optional(
+    9,
+    int32,
+    "Minimum number of seconds for which a new pod must be ready to count as available.",
+  ),
   persistentVolumeClaimRetentionPolicy: optional(
     10,
     StatefulSetPersistentVolumeClaimRetentionPolicy,
-    "What becomes of claims that are no longer used.",
+    "Lifecycle of claims created from the volume claim templates; by default, all are retained.",
   ),
-  ordinals: optional(11, StatefulSetOrdinals, "How pods are numbered; from 0 when unset."),
+  ordinals: optional(
+    11,
+    StatefulSetOrdinals,
+    "Control of the ordinals assigned to the pods; they start at 0 if unset.",
+  ),
 });
 export type StatefulSetSpec = TypeOf<typeof StatefulSetSpec>;
 
-export const StatefulSetCondition = message("StatefulSetCondition", "One aspect of a stateful set's state.", {
-  type: required(1, named("StatefulSetConditionType", string), "What the condition is about."),
-  status: required(2, ConditionStatus, "True, False or Unknown."),
-  lastTransitionTime: embedded(3, time, "When the status last changed."),
-  reason: optional(4, string, "One CamelCase word for the last change."),
-  message: optional(5, string, "The last change, for people."),
+export const StatefulSetCondition = message("StatefulSetCondition", "A condition of a stateful set.", {
+  type: required(1, named("StatefulSetConditionType", string), "Type of the condition."),
+  status: required(2, ConditionStatus, "Status of the condition: True, False or Unknown."),
+  lastTransitionTime: embedded(3, time, "Time at which the status of the condition last changed."),
+  reason: optional(4, string, "Machine-readable reason for the last transition, one CamelCase word."),
+  message: optional(5, string, "Human-readable details of the last transition."),
 });
 export type StatefulSetCondition = TypeOf<typeof StatefulSetCondition>;
 
-export const StatefulSetStatus = message("StatefulSetStatus", "How far a stateful set has come.", {
-  observedGeneration: optional(1, int64, "The generation this status belongs to."),
-  replicas: required(2, int32, "Pods there are."),
-  readyReplicas: optional(3, int32, "Pods that are ready."),
-  currentReplicas: optional(4, int32, "Pods of the current revision."),
-  updatedReplicas: optional(5, int32, "Pods of the update revision."),
-  currentRevision: optional(6, string, "Revision that pods are updated from."),
-  updateRevision: optional(7, string, "Revision that pods are updated to."),
-  collisionCount: pointer(9, int32, "How often a revision's name was taken; goes into the next name."),
+export const StatefulSetStatus = message("StatefulSetStatus", "Current status of a stateful set.", {
+  observedGeneration: optional(1, int64, "Generation of the object that this status reflects."),
+  replicas: required(2, int32, "Number of pods created by the controller."),
+  readyReplicas: optional(3, int32, "Number of ready pods."),
+  currentReplicas: optional(4, int32, "Number of pods of the revision named by currentRevision."),
+  updatedReplicas: optional(5, int32, "Number of pods of the revision named by updateRevision."),
+  currentRevision: optional(6, string, "Name of the revision that pods are updated from."),
+  updateRevision: optional(7, string, "Name of the revision that pods are updated to."),
+  collisionCount: pointer(
+    9,
+    int32,
+    "Number of hash collisions of revision names, used to generate a unique name.",
+  ),
   conditions: optional(
     10,
     list(StatefulSetCondition),
-    "The latest observations, one for each type.",
+    "Latest observed conditions, one for each type.",
     patchMerge("type"),
   ),
-  availableReplicas: required(11, int32, "Pods that have been ready long enough.", { published: "optional" }),
+  availableReplicas: required(
+    11,
+    int32,
+    "Number of pods that have been ready for at least minReadySeconds.",
+    { published: "optional" },
+  ),
 });
 export type StatefulSetStatus = TypeOf<typeof StatefulSetStatus>;
 
-export const StatefulSet = kind("StatefulSet", "Keeps pods that differ by name and storage.", {
-  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  spec: embedded(2, StatefulSetSpec, "What pods are wanted."),
-  status: embedded(3, StatefulSetStatus, "How far it has come."),
-});
+export const StatefulSet = kind(
+  "StatefulSet",
+  "Manages pods with stable network identities and stable storage.",
+  {
+    metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+    spec: embedded(2, StatefulSetSpec, "Specification of the desired behavior of the stateful set."),
+    status: embedded(3, StatefulSetStatus, "Most recently observed status of the stateful set."),
+  },
+);
 export type StatefulSet = TypeOf<typeof StatefulSet>;

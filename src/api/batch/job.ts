@@ -24,174 +24,254 @@ const { message, kind, named } = batch;
 
 export const PodFailurePolicyOnExitCodesRequirement = message(
   "PodFailurePolicyOnExitCodesRequirement",
-  "Looks at exit codes.",
+  "Requirement on the exit codes of failed containers.",
   {
-    containerName: required(1, string, "Only this container; all when unset.", {
-      nullable: true,
-      published: "optional",
-    }),
+    containerName: required(
+      1,
+      string,
+      "Name of the container to check; if unset, all containers are checked.",
+      {
+        nullable: true,
+        published: "optional",
+      },
+    ),
     operator: required(
       2,
       named("PodFailurePolicyOnExitCodesOperator", string),
-      "In or NotIn.",
+      "Relation of an exit code to the values: In or NotIn.",
       openEnum("In", "NotIn"),
     ),
-    values: required(3, list(int32), "The codes.", setList),
+    values: required(3, list(int32), "Exit codes to compare with; 0 is not allowed with In.", setList),
   },
 );
 export type PodFailurePolicyOnExitCodesRequirement = TypeOf<typeof PodFailurePolicyOnExitCodesRequirement>;
 
 export const PodFailurePolicyOnPodConditionsPattern = message(
   "PodFailurePolicyOnPodConditionsPattern",
-  "Looks at a condition of the pod.",
+  "Pattern of a pod condition.",
   {
-    type: required(1, PodConditionType, "Type of the condition."),
-    status: required(2, ConditionStatus, "Status it must have."),
+    type: required(1, PodConditionType, "Type that the pod condition must have."),
+    status: required(2, ConditionStatus, "Status that the pod condition must have; defaults to True."),
   },
 );
 export type PodFailurePolicyOnPodConditionsPattern = TypeOf<typeof PodFailurePolicyOnPodConditionsPattern>;
 
 export const PodFailurePolicyRule = message(
   "PodFailurePolicyRule",
-  "What a failed pod that matches means for the job.",
+  "A rule on how a failed pod is handled; exactly one of the requirements is set.",
   {
     action: required(
       1,
       named("PodFailurePolicyAction", string),
-      "FailJob, Ignore or Count.",
+      "Action to take: FailJob fails the job, Ignore does not count the failure, Count counts it as usual.",
       openEnum("Count", "FailJob", "Ignore"),
     ),
-    onExitCodes: required(2, PodFailurePolicyOnExitCodesRequirement, "Matches by exit code.", {
-      nullable: true,
-      published: "optional",
-    }),
+    onExitCodes: required(
+      2,
+      PodFailurePolicyOnExitCodesRequirement,
+      "Requirement on the exit codes of the pod's containers.",
+      {
+        nullable: true,
+        published: "optional",
+      },
+    ),
     onPodConditions: required(
       3,
       list(PodFailurePolicyOnPodConditionsPattern),
-      "Matches by condition of the pod.",
+      "Patterns of pod conditions, one of which must match.",
       { ...atomicList, published: "optional" },
     ),
   },
 );
 export type PodFailurePolicyRule = TypeOf<typeof PodFailurePolicyRule>;
 
-export const PodFailurePolicy = message("PodFailurePolicy", "What failed pods mean for the job.", {
-  rules: required(
-    1,
-    list(PodFailurePolicyRule),
-    "Tried in order; the first that matches decides.",
-    atomicList,
-  ),
-});
+export const PodFailurePolicy = message(
+  "PodFailurePolicy",
+  "How failed pods influence the backoff limit and the job.",
+  {
+    rules: required(
+      1,
+      list(PodFailurePolicyRule),
+      "Rules, evaluated in order; the first one that matches a failed pod applies.",
+      atomicList,
+    ),
+  },
+);
 export type PodFailurePolicy = TypeOf<typeof PodFailurePolicy>;
 
-export const JobSpec = message("JobSpec", "What is to run, how often, and when to give up.", {
-  parallelism: pointer(1, int32, "How many pods may run at once."),
-  completions: pointer(2, int32, "How many pods must succeed; any one ends the job when unset."),
-  activeDeadlineSeconds: pointer(3, int64, "Seconds after which the job is stopped as failed."),
-  podFailurePolicy: optional(11, PodFailurePolicy, "What failed pods mean for the job."),
-  backoffLimit: pointer(7, int32, "Failures after which the job counts as failed."),
-  selector: optional(4, LabelSelector, "Which pods belong to it; made by the server as a rule."),
-  manualSelector: pointer(5, bool, "Whether the selector is the user's own affair."),
-  template: embedded(6, PodTemplateSpec, "What the pods look like.", { published: "required" }),
+export const JobSpec = message("JobSpec", "Specification of a job.", {
+  parallelism: pointer(1, int32, "Maximum number of pods that run at the same time; defaults to 1."),
+  completions: pointer(
+    2,
+    int32,
+    "Number of pods that must succeed; if unset, the success of any pod completes the job.",
+  ),
+  activeDeadlineSeconds: pointer(
+    3,
+    int64,
+    "Seconds from the start of the job after which it is terminated and marked as failed.",
+  ),
+  podFailurePolicy: optional(
+    11,
+    PodFailurePolicy,
+    "How failed pods are handled; without it, each failure counts towards the backoff limit.",
+  ),
+  backoffLimit: pointer(
+    7,
+    int32,
+    "Number of pod failures that are retried before the job is marked as failed; defaults to 6.",
+  ),
+  selector: optional(
+    4,
+    LabelSelector,
+    "Label selector of the counted pods; normally generated by the system.",
+  ),
+  manualSelector: pointer(
+    5,
+    bool,
+    "Whether the selector is set and kept unique by the user instead of being generated.",
+  ),
+  template: embedded(6, PodTemplateSpec, "Template of the pods that execute the job.", {
+    published: "required",
+  }),
   ttlSecondsAfterFinished: pointer(
     8,
     int32,
-    "Seconds after the end until the job is removed; never when unset.",
+    "Seconds after which a finished job is deleted automatically; never if unset.",
   ),
   completionMode: pointer(
     9,
     named("CompletionMode", string),
-    "NonIndexed, or Indexed to give each pod a number.",
+    "How completions are tracked: NonIndexed (default), or Indexed to give each pod a completion index.",
     openEnum("Indexed", "NonIndexed"),
   ),
-  suspend: pointer(10, bool, "Holds the job back, and takes running pods away."),
+  suspend: pointer(
+    10,
+    bool,
+    "Whether the job is suspended; suspending a job deletes its active pods. Defaults to false.",
+  ),
 });
 export type JobSpec = TypeOf<typeof JobSpec>;
 
 export const UncountedTerminatedPods = message(
   "UncountedTerminatedPods",
-  "Ended pods that are not in the counters yet.",
+  "Terminated pods that are not yet included in the status counters.",
   {
-    succeeded: optional(1, list(UID), "Identities of pods that succeeded.", setList),
-    failed: optional(2, list(UID), "Identities of pods that failed.", setList),
+    succeeded: optional(1, list(UID), "UIDs of succeeded pods.", setList),
+    failed: optional(2, list(UID), "UIDs of failed pods.", setList),
   },
 );
 export type UncountedTerminatedPods = TypeOf<typeof UncountedTerminatedPods>;
 
-export const JobCondition = message("JobCondition", "One aspect of a job's state.", {
-  type: required(1, named("JobConditionType", string), "What the condition is about."),
-  status: required(2, ConditionStatus, "True, False or Unknown."),
-  lastProbeTime: embedded(3, time, "When the condition was last checked."),
-  lastTransitionTime: embedded(4, time, "When the status last changed."),
-  reason: optional(5, string, "One CamelCase word for the last change."),
-  message: optional(6, string, "The last change, for people."),
+export const JobCondition = message("JobCondition", "A condition of a job.", {
+  type: required(1, named("JobConditionType", string), "Type of the condition."),
+  status: required(2, ConditionStatus, "Status of the condition: True, False or Unknown."),
+  lastProbeTime: embedded(3, time, "Time at which the condition was last checked."),
+  lastTransitionTime: embedded(4, time, "Time at which the status of the condition last changed."),
+  reason: optional(5, string, "Machine-readable reason for the last transition, one CamelCase word."),
+  message: optional(6, string, "Human-readable details of the last transition."),
 });
 export type JobCondition = TypeOf<typeof JobCondition>;
 
-export const JobStatus = message("JobStatus", "How far a job has come.", {
-  conditions: optional(1, list(JobCondition), "Complete, failed, suspended.", {
-    ...patchMerge("type"),
-    ...atomicList,
-  }),
-  startTime: pointer(2, time, "When it began, or was last resumed."),
-  completionTime: pointer(3, time, "When it succeeded."),
-  active: optional(4, int32, "Pods that are pending or running."),
-  succeeded: optional(5, int32, "Pods that succeeded."),
-  failed: optional(6, int32, "Pods that failed."),
-  completedIndexes: optional(7, string, "Numbers that are done, such as 1,3-5,7; for Indexed only."),
+export const JobStatus = message("JobStatus", "Current status of a job.", {
+  conditions: optional(
+    1,
+    list(JobCondition),
+    "Observed conditions of the job, such as Complete, Failed or Suspended.",
+    {
+      ...patchMerge("type"),
+      ...atomicList,
+    },
+  ),
+  startTime: pointer(2, time, "Time at which the controller started the job, or last resumed it."),
+  completionTime: pointer(3, time, "Time at which the job completed; set only if it succeeded."),
+  active: optional(4, int32, "Number of pending and running pods."),
+  succeeded: optional(5, int32, "Number of pods that succeeded."),
+  failed: optional(6, int32, "Number of pods that failed."),
+  completedIndexes: optional(
+    7,
+    string,
+    "Completed indexes of an Indexed job, as comma-separated numbers and ranges such as 1,3-5,7.",
+  ),
   uncountedTerminatedPods: optional(
     8,
     UncountedTerminatedPods,
-    "Ended pods that are not in the counters yet.",
+    "Terminated pods that are not yet included in the status counters.",
   ),
-  ready: pointer(9, int32, "Pods that are ready."),
+  ready: pointer(9, int32, "Number of ready pods."),
 });
 export type JobStatus = TypeOf<typeof JobStatus>;
 
-export const Job = kind("Job", "Runs pods to a successful end.", {
-  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  spec: embedded(2, JobSpec, "What is to run."),
-  status: embedded(3, JobStatus, "How far it has come."),
+export const Job = kind("Job", "Runs pods until a specified number of them completes successfully.", {
+  metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+  spec: embedded(2, JobSpec, "Specification of the desired behavior of the job."),
+  status: embedded(3, JobStatus, "Current status of the job."),
 });
 export type Job = TypeOf<typeof Job>;
 
-export const JobTemplateSpec = message("JobTemplateSpec", "What jobs made from a template look like.", {
-  metadata: embedded(1, ObjectMeta, "Labels and annotations of the jobs."),
-  spec: embedded(2, JobSpec, "What the jobs run."),
+export const JobTemplateSpec = message("JobTemplateSpec", "Template from which jobs are created.", {
+  metadata: embedded(
+    1,
+    ObjectMeta,
+    "Standard object metadata of the created jobs, such as labels and annotations.",
+  ),
+  spec: embedded(2, JobSpec, "Specification of the created jobs."),
 });
 export type JobTemplateSpec = TypeOf<typeof JobTemplateSpec>;
 
-export const CronJobSpec = message("CronJobSpec", "When to run what.", {
-  schedule: required(1, string, "When, in cron form."),
-  timeZone: pointer(8, string, "Time zone of the schedule; the controller's own when unset."),
-  startingDeadlineSeconds: pointer(2, int64, "How late a run may begin before it is skipped."),
+export const CronJobSpec = message("CronJobSpec", "Specification of a cron job.", {
+  schedule: required(1, string, "Schedule in cron format."),
+  timeZone: pointer(
+    8,
+    string,
+    "Time zone name of the schedule; defaults to that of the controller manager process.",
+  ),
+  startingDeadlineSeconds: pointer(
+    2,
+    int64,
+    "Seconds for which a missed run may still be started; if unset, there is no deadline.",
+  ),
   concurrencyPolicy: optional(
     3,
     named("ConcurrencyPolicy", string),
-    "What if the last run still goes on: Allow, Forbid or Replace.",
+    "How to treat a run while the previous one is active: Allow (default), Forbid or Replace.",
     {
       ...openEnum("Allow", "Forbid", "Replace"),
       ...hiddenDefault("Allow"),
     },
   ),
-  suspend: pointer(4, bool, "Holds further runs back.", hiddenDefault(false)),
-  jobTemplate: embedded(5, JobTemplateSpec, "What the jobs look like.", { published: "required" }),
-  successfulJobsHistoryLimit: pointer(6, int32, "How many succeeded jobs are kept.", hiddenDefault(3)),
-  failedJobsHistoryLimit: pointer(7, int32, "How many failed jobs are kept.", hiddenDefault(1)),
+  suspend: pointer(
+    4,
+    bool,
+    "Whether subsequent runs are suspended; defaults to false and does not affect active jobs.",
+    hiddenDefault(false),
+  ),
+  jobTemplate: embedded(5, JobTemplateSpec, "Template of the jobs to create.", { published: "required" }),
+  successfulJobsHistoryLimit: pointer(
+    6,
+    int32,
+    "Number of succeeded jobs to retain; defaults to 3.",
+    hiddenDefault(3),
+  ),
+  failedJobsHistoryLimit: pointer(
+    7,
+    int32,
+    "Number of failed jobs to retain; defaults to 1.",
+    hiddenDefault(1),
+  ),
 });
 export type CronJobSpec = TypeOf<typeof CronJobSpec>;
 
-export const CronJobStatus = message("CronJobStatus", "When a cron job ran.", {
-  active: optional(1, list(ObjectReference), "Jobs running now.", atomicList),
-  lastScheduleTime: pointer(4, time, "When it last ran."),
-  lastSuccessfulTime: pointer(5, time, "When it last succeeded."),
+export const CronJobStatus = message("CronJobStatus", "Current status of a cron job.", {
+  active: optional(1, list(ObjectReference), "References to the currently running jobs.", atomicList),
+  lastScheduleTime: pointer(4, time, "Time at which a job was last scheduled successfully."),
+  lastSuccessfulTime: pointer(5, time, "Time at which a job last completed successfully."),
 });
 export type CronJobStatus = TypeOf<typeof CronJobStatus>;
 
-export const CronJob = kind("CronJob", "Runs jobs by the clock.", {
-  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  spec: embedded(2, CronJobSpec, "When to run what."),
-  status: embedded(3, CronJobStatus, "When it ran."),
+export const CronJob = kind("CronJob", "Creates jobs on a schedule.", {
+  metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+  spec: embedded(2, CronJobSpec, "Specification of the desired behavior of the cron job."),
+  status: embedded(3, CronJobStatus, "Current status of the cron job."),
 });
 export type CronJob = TypeOf<typeof CronJob>;
