@@ -6,63 +6,80 @@ const { message, kind, named } = meta;
 
 export const ServerAddressByClientCIDR = message(
   "ServerAddressByClientCIDR",
-  "The address that clients of one network should use.",
+  "Server address for clients of a network.",
   {
-    clientCIDR: required(1, string, "The network of the client."),
-    serverAddress: required(2, string, "Host or address, with port, to connect to."),
+    clientCIDR: required(1, string, "CIDR of the client addresses."),
+    serverAddress: required(
+      2,
+      string,
+      "Address of the server: a host name or IP address, with an optional port.",
+    ),
   },
 );
 export type ServerAddressByClientCIDR = TypeOf<typeof ServerAddressByClientCIDR>;
 
-export const APIVersions = kind("APIVersions", "The versions of the core group.", {
-  versions: required(1, list(string), "Versions served."),
+export const APIVersions = kind("APIVersions", "Versions of the core API group.", {
+  versions: required(1, list(string), "Supported versions."),
   serverAddressByClientCIDRs: required(
     2,
     list(ServerAddressByClientCIDR),
-    "Which address suits which client.",
+    "Server addresses by client CIDR.",
   ),
 });
 export type APIVersions = TypeOf<typeof APIVersions>;
 
-export const GroupVersionForDiscovery = message("GroupVersionForDiscovery", "One version of a group.", {
-  groupVersion: required(1, string, "Group and version as in apiVersion."),
-  version: required(2, string, "The version alone."),
+export const GroupVersionForDiscovery = message("GroupVersionForDiscovery", "A version of an API group.", {
+  groupVersion: required(1, string, "API group and version, as in the apiVersion of objects."),
+  version: required(2, string, "Version without the group."),
 });
 export type GroupVersionForDiscovery = TypeOf<typeof GroupVersionForDiscovery>;
 
-export const APIGroup = kind("APIGroup", "A group and its versions.", {
-  name: required(1, string, "Name of the group."),
-  versions: required(2, list(GroupVersionForDiscovery), "Versions served."),
-  preferredVersion: embedded(3, GroupVersionForDiscovery, "The version a client should choose."),
+export const APIGroup = kind("APIGroup", "An API group and its supported versions.", {
+  name: required(1, string, "Name of the API group."),
+  versions: required(2, list(GroupVersionForDiscovery), "Supported versions."),
+  preferredVersion: embedded(3, GroupVersionForDiscovery, "Version that the server prefers."),
   serverAddressByClientCIDRs: optional(
     4,
     list(ServerAddressByClientCIDR),
-    "Which address suits which client.",
+    "Server addresses by client CIDR.",
   ),
 });
 export type APIGroup = TypeOf<typeof APIGroup>;
 
-export const APIGroupList = kind("APIGroupList", "All groups but the core one.", {
-  groups: required(1, list(APIGroup), "The groups."),
+export const APIGroupList = kind("APIGroupList", "API groups of the server, without the core group.", {
+  groups: required(1, list(APIGroup), "List of API groups."),
 });
 export type APIGroupList = TypeOf<typeof APIGroupList>;
 
-export const APIResource = message("APIResource", "One resource or subresource of a version.", {
-  name: required(1, string, "Plural name in paths; a subresource follows a slash."),
-  singularName: required(6, string, "Name of one."),
-  namespaced: required(2, bool, "Whether its objects live in namespaces."),
-  group: optional(8, string, "Group of the kind where it is not that of the list."),
-  version: optional(9, string, "Version of the kind where it is not that of the list."),
-  kind: required(3, string, "Kind of the objects it takes and gives."),
-  verbs: required(4, named("Verbs", list(string)), "What can be done with it.", { wrapped: true }),
-  shortNames: optional(5, list(string), "Abbreviations that tools accept."),
-  categories: optional(7, list(string), "Families it belongs to, such as all."),
-  storageVersionHash: optional(10, string, "Changes when the stored form changes."),
+export const APIResource = message("APIResource", "A resource or subresource of an API group version.", {
+  name: required(
+    1,
+    string,
+    "Plural name of the resource as used in paths; that of a subresource follows a slash.",
+  ),
+  singularName: required(6, string, "Singular name of the resource."),
+  namespaced: required(2, bool, "Whether the resource is namespaced."),
+  group: optional(8, string, "Preferred group of the resource; if empty, the group of the list."),
+  version: optional(9, string, "Preferred version of the resource; if empty, the version of the list."),
+  kind: required(3, string, "Kind of the objects of the resource."),
+  verbs: required(
+    4,
+    named("Verbs", list(string)),
+    "Supported verbs, such as get, list, watch, create, update, patch and delete.",
+    { wrapped: true },
+  ),
+  shortNames: optional(5, list(string), "Suggested short names of the resource."),
+  categories: optional(7, list(string), "Categories that the resource belongs to, such as all."),
+  storageVersionHash: optional(
+    10,
+    string,
+    "Hash of the version in which objects are stored; should be treated as opaque.",
+  ),
 });
 export type APIResource = TypeOf<typeof APIResource>;
 
-export const APIResourceList = kind("APIResourceList", "The resources of one version.", {
-  groupVersion: required(1, string, "Group and version that are listed."),
-  resources: required(2, list(APIResource), "The resources and subresources."),
+export const APIResourceList = kind("APIResourceList", "Resources of an API group version.", {
+  groupVersion: required(1, string, "API group and version of the resources."),
+  resources: required(2, list(APIResource), "List of resources and subresources."),
 });
 export type APIResourceList = TypeOf<typeof APIResourceList>;

@@ -5,19 +5,31 @@ import { meta } from "../packages.ts";
 
 const { message, named } = meta;
 
-export const LabelSelectorRequirement = message("LabelSelectorRequirement", "One condition on one label.", {
-  key: required(1, string, "The label in question.", patchMerge("key")),
-  operator: required(2, named("LabelSelectorOperator", string), "In, NotIn, Exists or DoesNotExist."),
-  values: optional(3, list(string), "What the label may or may not be; empty for the existence operators."),
-});
+export const LabelSelectorRequirement = message(
+  "LabelSelectorRequirement",
+  "A requirement on the value of a label.",
+  {
+    key: required(1, string, "Label key that the requirement applies to.", patchMerge("key")),
+    operator: required(
+      2,
+      named("LabelSelectorOperator", string),
+      "Relation between the key and the values: In, NotIn, Exists or DoesNotExist.",
+    ),
+    values: optional(3, list(string), "Values to compare with; must be empty for Exists and DoesNotExist."),
+  },
+);
 export type LabelSelectorRequirement = TypeOf<typeof LabelSelectorRequirement>;
 
 export const LabelSelector = message(
   "LabelSelector",
-  "All conditions must hold; an empty selector matches everything, an absent one nothing.",
+  "A query over labels, whose requirements are ANDed; empty matches all objects, null matches none.",
   {
-    matchLabels: optional(1, map(string), "Labels that must have exactly these values."),
-    matchExpressions: optional(2, list(LabelSelectorRequirement), "Further conditions."),
+    matchLabels: optional(
+      1,
+      map(string),
+      "Labels that must have exactly these values; equivalent to requirements with operator In.",
+    ),
+    matchExpressions: optional(2, list(LabelSelectorRequirement), "Further label selector requirements."),
   },
   { atomic: true },
 );

@@ -39,7 +39,7 @@ export function listOf<K extends string, F extends Fields>(of: Kind<K, F>): List
     name,
     doc: `A list of ${of.name} objects.`,
     fields: {
-      metadata: embedded(1, ListMeta, "Position and version of the list."),
+      metadata: embedded(1, ListMeta, "Standard list metadata."),
       items: required(2, list(of), `List of ${pluralOf(of.name)}.`, itemExtras(of)),
     },
     more: publishedName ? { publishedName: publishedName.replace(/[^.]*$/, name) } : {},
@@ -57,9 +57,9 @@ function itemExtras({ kind, more: { open } }: Kind): FieldExtras {
   return isPolicy ? { published: "optional" } : {};
 }
 
-export const List = meta.kind("List", "Objects of any kinds, as tools pass them around.", {
-  metadata: embedded(1, ListMeta, "Position and version of the list."),
-  items: required(2, list(rawExtension), "The objects."),
+export const List = meta.kind("List", "A list of objects of any kinds, as used by client tools.", {
+  metadata: embedded(1, ListMeta, "Standard list metadata."),
+  items: required(2, list(rawExtension), "List of objects."),
 });
 export type List = TypeOf<typeof List>;
 

@@ -5,70 +5,123 @@ import { meta } from "../packages.ts";
 
 const { message, kind, named } = meta;
 
-export const Preconditions = message("Preconditions", "What must hold for a deletion to go ahead.", {
-  uid: pointer(1, UID, "The object must have this identity."),
-  resourceVersion: pointer(2, string, "The object must be at this version."),
-});
+export const Preconditions = message(
+  "Preconditions",
+  "Preconditions that must be fulfilled before a deletion is carried out.",
+  {
+    uid: pointer(1, UID, "UID that the object must have."),
+    resourceVersion: pointer(2, string, "Resource version that the object must have."),
+  },
+);
 export type Preconditions = TypeOf<typeof Preconditions>;
 
-export const GetOptions = kind("GetOptions", "Options of a read.", {
-  resourceVersion: optional(1, string, "How fresh the answer must be; 0 takes whatever is at hand."),
+export const GetOptions = kind("GetOptions", "Query options of a get request.", {
+  resourceVersion: optional(
+    1,
+    string,
+    "Minimum resource version of the result; 0 permits any version, unset requires the most recent one.",
+  ),
 });
 export type GetOptions = TypeOf<typeof GetOptions>;
 
-export const ListOptions = kind("ListOptions", "Options of a list or a watch.", {
-  labelSelector: optional(1, string, "Only objects whose labels match."),
-  fieldSelector: optional(2, string, "Only objects whose fields match."),
-  watch: optional(3, bool, "Asks for a stream of changes instead of a list."),
-  allowWatchBookmarks: optional(9, bool, "Lets the stream carry marks of progress."),
-  resourceVersion: optional(4, string, "Where a watch begins, or how fresh a list must be."),
+export const ListOptions = kind("ListOptions", "Query options of a list or watch request.", {
+  labelSelector: optional(1, string, "Label selector of the returned objects; defaults to everything."),
+  fieldSelector: optional(2, string, "Field selector of the returned objects; defaults to everything."),
+  watch: optional(3, bool, "Whether to stream changes of the objects instead of returning a list."),
+  allowWatchBookmarks: optional(9, bool, "Whether the watch may send BOOKMARK events."),
+  resourceVersion: optional(
+    4,
+    string,
+    "Resource version at which a watch starts, or which constrains a list.",
+  ),
   resourceVersionMatch: optional(
     10,
     named("ResourceVersionMatch", string),
-    "How to read resourceVersion in a list: Exact or NotOlderThan.",
+    "How resourceVersion constrains a list: Exact or NotOlderThan.",
   ),
-  timeoutSeconds: pointer(5, int64, "Ends the call after this time."),
-  limit: optional(7, int64, "Most items to return in one page."),
-  continue: optional(8, string, "Token of the page before, to go on from there."),
-  sendInitialEvents: pointer(11, bool, "Begins a watch with the present state as a run of additions."),
+  timeoutSeconds: pointer(5, int64, "Seconds after which the request is ended, regardless of activity."),
+  limit: optional(7, int64, "Maximum number of objects to return in a page."),
+  continue: optional(8, string, "Continue token of the previous page."),
+  sendInitialEvents: pointer(
+    11,
+    bool,
+    "Whether a watch begins with synthetic ADDED events for the existing objects, ended by a bookmark.",
+  ),
 });
 export type ListOptions = TypeOf<typeof ListOptions>;
 
-export const CreateOptions = kind("CreateOptions", "Options of a create.", {
-  dryRun: optional(1, list(string), "All does everything but store."),
-  fieldManager: optional(3, string, "Name under which field ownership is recorded."),
-  fieldValidation: optional(4, string, "What to do with unknown or doubled fields: Ignore, Warn or Strict."),
+export const CreateOptions = kind("CreateOptions", "Query options of a create request.", {
+  dryRun: optional(
+    1,
+    list(string),
+    "Stages to dry-run; the only valid value is All, which processes the request without persisting it.",
+  ),
+  fieldManager: optional(3, string, "Name of the field manager that makes the changes."),
+  fieldValidation: optional(
+    4,
+    string,
+    "How unknown and duplicate fields are treated: Ignore, Warn or Strict.",
+  ),
 });
 export type CreateOptions = TypeOf<typeof CreateOptions>;
 
-export const UpdateOptions = kind("UpdateOptions", "Options of a replace.", {
-  dryRun: optional(1, list(string), "All does everything but store."),
-  fieldManager: optional(2, string, "Name under which field ownership is recorded."),
-  fieldValidation: optional(3, string, "What to do with unknown or doubled fields: Ignore, Warn or Strict."),
+export const UpdateOptions = kind("UpdateOptions", "Query options of an update request.", {
+  dryRun: optional(
+    1,
+    list(string),
+    "Stages to dry-run; the only valid value is All, which processes the request without persisting it.",
+  ),
+  fieldManager: optional(2, string, "Name of the field manager that makes the changes."),
+  fieldValidation: optional(
+    3,
+    string,
+    "How unknown and duplicate fields are treated: Ignore, Warn or Strict.",
+  ),
 });
 export type UpdateOptions = TypeOf<typeof UpdateOptions>;
 
-export const PatchOptions = kind("PatchOptions", "Options of a patch or an apply.", {
-  dryRun: optional(1, list(string), "All does everything but store."),
-  force: pointer(2, bool, "Lets an apply take fields that others own."),
-  fieldManager: optional(3, string, "Name under which field ownership is recorded; an apply needs one."),
-  fieldValidation: optional(4, string, "What to do with unknown or doubled fields: Ignore, Warn or Strict."),
+export const PatchOptions = kind("PatchOptions", "Query options of a patch or apply request.", {
+  dryRun: optional(
+    1,
+    list(string),
+    "Stages to dry-run; the only valid value is All, which processes the request without persisting it.",
+  ),
+  force: pointer(2, bool, "Whether an apply request takes over conflicting fields of other managers."),
+  fieldManager: optional(
+    3,
+    string,
+    "Name of the field manager that makes the changes; required for apply requests.",
+  ),
+  fieldValidation: optional(
+    4,
+    string,
+    "How unknown and duplicate fields are treated: Ignore, Warn or Strict.",
+  ),
 });
 export type PatchOptions = TypeOf<typeof PatchOptions>;
 
-export const DeleteOptions = kind("DeleteOptions", "Options of a deletion.", {
+export const DeleteOptions = kind("DeleteOptions", "Options of a delete request.", {
   gracePeriodSeconds: pointer(
     1,
     int64,
-    "Time for an orderly end; 0 removes at once, unset takes the kind's own.",
+    "Seconds before the object is deleted; 0 deletes it immediately, unset uses the default of its kind.",
   ),
-  preconditions: optional(2, Preconditions, "Refuses the deletion unless these hold."),
-  orphanDependents: pointer(3, bool, "Old way to say whether dependents stay; use propagationPolicy."),
+  preconditions: optional(2, Preconditions, "Preconditions that must be fulfilled for the deletion."),
+  orphanDependents: pointer(
+    3,
+    bool,
+    "Deprecated in favor of propagationPolicy: whether dependents are orphaned.",
+  ),
   propagationPolicy: pointer(
     4,
     named("DeletionPropagation", string),
-    "What becomes of dependents: Orphan, Background or Foreground.",
+    "How dependents are treated by garbage collection: Orphan, Background or Foreground.",
   ),
-  dryRun: optional(5, list(string), "All does everything but remove."),
+  dryRun: optional(
+    5,
+    list(string),
+    "Stages to dry-run; the only valid value is All, which processes the request without deleting " +
+      "anything.",
+  ),
 });
 export type DeleteOptions = TypeOf<typeof DeleteOptions>;

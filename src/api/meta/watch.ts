@@ -4,12 +4,12 @@ import { meta } from "../packages.ts";
 
 const { message } = meta;
 
-export const WatchEvent = message("WatchEvent", "A change, or a mark in the stream.", {
-  type: required(1, string, "ADDED, MODIFIED, DELETED, BOOKMARK or ERROR."),
+export const WatchEvent = message("WatchEvent", "An event sent to a watcher.", {
+  type: required(1, string, "Type of the event: ADDED, MODIFIED, DELETED, BOOKMARK or ERROR."),
   object: embedded(
     2,
     rawExtension,
-    "The object after the change (before it, for DELETED), or a Status for ERROR.",
+    "The object after the change, its last state for DELETED, or a Status for ERROR.",
     { published: "required" },
   ),
 });
