@@ -8,11 +8,11 @@ const { message, kind } = autoscalingV1;
 
 export const CrossVersionObjectReference = message(
   "CrossVersionObjectReference",
-  "The object that is scaled.",
+  "Reference to the resource to scale.",
   {
     kind: required(1, string, "Kind of the object."),
     name: required(2, string, "Name of the object."),
-    apiVersion: optional(3, string, "Group and version of the object."),
+    apiVersion: optional(3, string, "API version (group and version) of the object."),
   },
   { atomic: true },
 );
@@ -20,38 +20,59 @@ export type CrossVersionObjectReference = TypeOf<typeof CrossVersionObjectRefere
 
 export const HorizontalPodAutoscalerSpec = message(
   "HorizontalPodAutoscalerSpec",
-  "What is scaled, and within what bounds.",
+  "Specification of a horizontal pod autoscaler.",
   {
-    scaleTargetRef: embedded(1, CrossVersionObjectReference, "The object that is scaled.", {
-      published: "required",
-    }),
-    minReplicas: pointer(2, int32, "The fewest pods.", hiddenDefault(1)),
-    maxReplicas: required(3, int32, "The most pods."),
-    targetCPUUtilizationPercentage: pointer(4, int32, "Cpu use to aim at, as a share of the requests."),
+    scaleTargetRef: embedded(
+      1,
+      CrossVersionObjectReference,
+      "Resource to scale, which must have a scale subresource.",
+      {
+        published: "required",
+      },
+    ),
+    minReplicas: pointer(2, int32, "Lower limit of the number of replicas; defaults to 1.", hiddenDefault(1)),
+    maxReplicas: required(
+      3,
+      int32,
+      "Upper limit of the number of replicas; must not be lower than minReplicas.",
+    ),
+    targetCPUUtilizationPercentage: pointer(
+      4,
+      int32,
+      "Target average CPU utilization of all pods, as a percentage of the requested CPU.",
+    ),
   },
 );
 export type HorizontalPodAutoscalerSpec = TypeOf<typeof HorizontalPodAutoscalerSpec>;
 
 export const HorizontalPodAutoscalerStatus = message(
   "HorizontalPodAutoscalerStatus",
-  "What the autoscaler does.",
+  "Current status of a horizontal pod autoscaler.",
   {
-    observedGeneration: pointer(1, int64, "The generation this status belongs to."),
-    lastScaleTime: pointer(2, time, "When it last changed the number."),
-    currentReplicas: required(3, int32, "Pods there are."),
-    desiredReplicas: required(4, int32, "Pods it wants."),
-    currentCPUUtilizationPercentage: pointer(5, int32, "Present cpu use, as a share of the requests."),
+    observedGeneration: pointer(1, int64, "Generation of the object that this status reflects."),
+    lastScaleTime: pointer(2, time, "Time at which the autoscaler last changed the number of replicas."),
+    currentReplicas: required(3, int32, "Current number of replicas."),
+    desiredReplicas: required(4, int32, "Number of replicas last calculated by the autoscaler."),
+    currentCPUUtilizationPercentage: pointer(
+      5,
+      int32,
+      "Current average CPU utilization of all pods, as a percentage of the requested CPU.",
+    ),
   },
 );
 export type HorizontalPodAutoscalerStatus = TypeOf<typeof HorizontalPodAutoscalerStatus>;
 
 export const HorizontalPodAutoscaler = kind(
   "HorizontalPodAutoscaler",
-  "Changes the number of pods by their load.",
+  "Scales a resource automatically according to the CPU utilization of its pods.",
   {
-    metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-    spec: embedded(2, HorizontalPodAutoscalerSpec, "What is scaled, and within what bounds."),
-    status: embedded(3, HorizontalPodAutoscalerStatus, "What it does."),
+    metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+    spec: embedded(
+      2,
+      HorizontalPodAutoscalerSpec,
+      "Specification of the desired behavior of the autoscaler.",
+    ),
+    status: embedded(3, HorizontalPodAutoscalerStatus, "Current status of the autoscaler."),
   },
 );
 export type HorizontalPodAutoscaler = TypeOf<typeof HorizontalPodAutoscaler>;

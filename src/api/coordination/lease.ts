@@ -5,25 +5,25 @@ import { coordination } from "../packages.ts";
 
 const { message, kind } = coordination;
 
-export const LeaseSpec = message("LeaseSpec", "Who holds the lease and since when.", {
-  holderIdentity: pointer(1, string, "The present holder."),
+export const LeaseSpec = message("LeaseSpec", "Specification of a lease.", {
+  holderIdentity: pointer(1, string, "Identity of the current holder."),
   leaseDurationSeconds: pointer(
     2,
     int32,
-    "How long others must wait after the last renewal before they take over.",
+    "Seconds after renewTime for which candidates must wait before acquiring the lease by force.",
   ),
-  acquireTime: pointer(3, microTime, "When the present holder got it."),
-  renewTime: pointer(4, microTime, "When the holder last renewed it."),
-  leaseTransitions: pointer(5, int32, "How often the holder changed."),
+  acquireTime: pointer(3, microTime, "Time at which the current holder acquired the lease."),
+  renewTime: pointer(4, microTime, "Time at which the current holder last renewed the lease."),
+  leaseTransitions: pointer(5, int32, "Number of transitions between holders."),
 });
 export type LeaseSpec = TypeOf<typeof LeaseSpec>;
 
 export const Lease = kind(
   "Lease",
-  "A claim that runs out unless it is renewed; for heartbeats and elections.",
+  "A renewable claim to a role, used for leader election and node heartbeats.",
   {
-    metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-    spec: embedded(2, LeaseSpec, "Who holds the lease and since when."),
+    metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+    spec: embedded(2, LeaseSpec, "Specification of the lease."),
   },
 );
 export type Lease = TypeOf<typeof Lease>;

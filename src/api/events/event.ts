@@ -7,35 +7,45 @@ import { events } from "../packages.ts";
 
 const { message, kind } = events;
 
-export const EventSeries = message("EventSeries", "Repetitions of one event.", {
-  count: required(1, int32, "How often it was seen in the series so far."),
-  lastObservedTime: embedded(2, microTime, "When it was seen last.", { published: "required" }),
+export const EventSeries = message("EventSeries", "A series of occurrences of the same event.", {
+  count: required(1, int32, "Number of occurrences in the series so far."),
+  lastObservedTime: embedded(2, microTime, "Time of the last observed occurrence.", {
+    published: "required",
+  }),
 });
 export type EventSeries = TypeOf<typeof EventSeries>;
 
-export const Event = kind(
-  "Event",
-  "Something that happened somewhere in the cluster; kept for a limited time.",
-  {
-    metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-    eventTime: embedded(2, microTime, "When the event was first seen.", { published: "required" }),
-    series: optional(3, EventSeries, "Repetitions; absent for a single event."),
-    reportingController: optional(4, string, "Name of the controller that reports."),
-    reportingInstance: optional(5, string, "Which instance of the controller reports."),
-    action: optional(6, string, "What was done, or failed."),
-    reason: optional(7, string, "Why it was done, as one machine-readable word."),
-    regarding: embedded(
-      8,
-      ObjectReference,
-      "What the event is about; mostly the object that the controller looks after.",
-    ),
-    related: optional(9, ObjectReference, "A second object that has to do with it."),
-    note: optional(10, string, "What happened, for people."),
-    type: optional(11, string, "Normal or Warning; more may come."),
-    deprecatedSource: embedded(12, EventSource, "Who reported it, in the older form."),
-    deprecatedFirstTimestamp: embedded(13, time, "First seen, in the older form."),
-    deprecatedLastTimestamp: embedded(14, time, "Last seen, in the older form."),
-    deprecatedCount: optional(15, int32, "How often it was seen, in the older form."),
-  },
-);
+export const Event = kind("Event", "A report of an event in the cluster; retained for a limited time.", {
+  metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+  eventTime: embedded(2, microTime, "Time at which the event was first observed.", { published: "required" }),
+  series: optional(3, EventSeries, "Series that the event represents; unset for a single occurrence."),
+  reportingController: optional(4, string, "Name of the controller that emitted the event."),
+  reportingInstance: optional(
+    5,
+    string,
+    "ID of the controller instance that emitted the event, such as its pod name.",
+  ),
+  action: optional(6, string, "Action that was taken, or that failed, regarding the object."),
+  reason: optional(7, string, "Machine-readable reason why the action was taken."),
+  regarding: embedded(
+    8,
+    ObjectReference,
+    "Object that the event is about, in most cases one that the reporting controller manages.",
+  ),
+  related: optional(9, ObjectReference, "Secondary object of a more complex action."),
+  note: optional(10, string, "Human-readable description of the event."),
+  type: optional(11, string, "Type of the event: Normal or Warning; further types may be added."),
+  deprecatedSource: embedded(12, EventSource, "Deprecated: source of the event, as in the core group."),
+  deprecatedFirstTimestamp: embedded(
+    13,
+    time,
+    "Deprecated: time of the first occurrence, as in the core group.",
+  ),
+  deprecatedLastTimestamp: embedded(
+    14,
+    time,
+    "Deprecated: time of the most recent occurrence, as in the core group.",
+  ),
+  deprecatedCount: optional(15, int32, "Deprecated: number of occurrences, as in the core group."),
+});
 export type Event = TypeOf<typeof Event>;

@@ -8,21 +8,26 @@ import { node } from "../packages.ts";
 
 const { message, kind } = node;
 
-export const Overhead = message("Overhead", "What running a pod costs beside its containers.", {
-  podFixed: optional(1, ResourceList, "The amounts."),
+export const Overhead = message("Overhead", "Resource overhead of running a pod with the runtime class.", {
+  podFixed: optional(1, ResourceList, "Fixed overhead of each pod."),
 });
 export type Overhead = TypeOf<typeof Overhead>;
 
-export const Scheduling = message("Scheduling", "Nodes that have the runtime.", {
-  nodeSelector: optional(1, map(string), "Labels they have; added to those of the pod.", { atomicMap: true }),
-  tolerations: optional(2, list(Toleration), "Taints to tolerate; added to those of the pod.", atomicList),
+export const Scheduling = message("Scheduling", "Scheduling constraints of a runtime class.", {
+  nodeSelector: optional(
+    1,
+    map(string),
+    "Labels of the nodes that support the runtime class; merged with the pod's node selector.",
+    { atomicMap: true },
+  ),
+  tolerations: optional(2, list(Toleration), "Tolerations that are added to those of the pod.", atomicList),
 });
 export type Scheduling = TypeOf<typeof Scheduling>;
 
-export const RuntimeClass = kind("RuntimeClass", "A way to run the containers of a pod.", {
-  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  handler: required(2, string, "What the container runtime calls it."),
-  overhead: optional(3, Overhead, "What it costs."),
-  scheduling: optional(4, Scheduling, "Nodes that have it."),
+export const RuntimeClass = kind("RuntimeClass", "A container runtime configuration that pods can select.", {
+  metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+  handler: required(2, string, "Name of the handler in the configuration of the container runtime."),
+  overhead: optional(3, Overhead, "Resource overhead of running a pod with the runtime class."),
+  scheduling: optional(4, Scheduling, "Scheduling constraints of pods with the runtime class."),
 });
 export type RuntimeClass = TypeOf<typeof RuntimeClass>;

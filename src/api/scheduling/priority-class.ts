@@ -7,15 +7,19 @@ import { scheduling } from "../packages.ts";
 
 const { kind } = scheduling;
 
-export const PriorityClass = kind("PriorityClass", "A named priority.", {
-  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  value: required(2, int32, "The priority; higher goes first."),
-  globalDefault: optional(3, bool, "Whether pods without a class get this one."),
-  description: optional(4, string, "When to use it."),
+export const PriorityClass = kind("PriorityClass", "Maps the name of a priority class to a priority.", {
+  metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+  value: required(2, int32, "Priority of pods of the class; higher values are more important."),
+  globalDefault: optional(
+    3,
+    bool,
+    "Whether the class is the default of pods that name none; at most one should be.",
+  ),
+  description: optional(4, string, "When the class should be used."),
   preemptionPolicy: pointer(
     5,
     PreemptionPolicy,
-    "Whether its pods push others out: PreemptLowerPriority or Never.",
+    "Whether pods of the class may preempt others: PreemptLowerPriority (default) or Never.",
     {
       ...openEnum("Never", "PreemptLowerPriority"),
       ...hiddenDefault("PreemptLowerPriority"),
