@@ -6,16 +6,16 @@ import { networkingV1alpha1 } from "../packages.ts";
 
 const { message, kind } = networkingV1alpha1;
 
-export const ClusterCIDRSpec = message("ClusterCIDRSpec", "Blocks of addresses, and for which nodes.", {
-  nodeSelector: optional(1, NodeSelector, "The nodes; all of them without a selector."),
-  perNodeHostBits: required(2, int32, "How many bits of the addresses a node has for its pods."),
-  ipv4: required(3, string, "The IPv4 block.", { published: "optional" }),
-  ipv6: required(4, string, "The IPv6 block.", { published: "optional" }),
+export const ClusterCIDRSpec = message("ClusterCIDRSpec", "Specification of a cluster CIDR.", {
+  nodeSelector: optional(1, NodeSelector, "Nodes that the CIDRs apply to; all nodes if unset."),
+  perNodeHostBits: required(2, int32, "Number of host bits of each node's pod CIDR."),
+  ipv4: required(3, string, "IPv4 block that pod CIDRs are allocated from.", { published: "optional" }),
+  ipv6: required(4, string, "IPv6 block that pod CIDRs are allocated from.", { published: "optional" }),
 });
 export type ClusterCIDRSpec = TypeOf<typeof ClusterCIDRSpec>;
 
-export const ClusterCIDR = kind("ClusterCIDR", "Where nodes get the addresses of their pods from.", {
-  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  spec: embedded(2, ClusterCIDRSpec, "The blocks."),
+export const ClusterCIDR = kind("ClusterCIDR", "CIDRs from which nodes are allocated their pod CIDRs.", {
+  metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+  spec: embedded(2, ClusterCIDRSpec, "Specification of the cluster CIDR."),
 });
 export type ClusterCIDR = TypeOf<typeof ClusterCIDR>;

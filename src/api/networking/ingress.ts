@@ -8,129 +8,199 @@ import { networking } from "../packages.ts";
 
 const { message, kind, named } = networking;
 
-export const ServiceBackendPort = message("ServiceBackendPort", "A port of a service; one is set.", {
-  name: optional(1, string, "Its name."),
-  number: optional(2, int32, "Its number."),
-});
+export const ServiceBackendPort = message(
+  "ServiceBackendPort",
+  "A port of a service; exactly one member is set.",
+  {
+    name: optional(1, string, "Name of the port."),
+    number: optional(2, int32, "Port number."),
+  },
+);
 export type ServiceBackendPort = TypeOf<typeof ServiceBackendPort>;
 
-export const IngressServiceBackend = message("IngressServiceBackend", "A service that requests go to.", {
-  name: required(1, string, "Name of the service, in the same namespace."),
-  port: embedded(2, ServiceBackendPort, "Port of the service."),
-});
+export const IngressServiceBackend = message(
+  "IngressServiceBackend",
+  "A service that traffic is forwarded to.",
+  {
+    name: required(1, string, "Name of the service, in the namespace of the ingress."),
+    port: embedded(2, ServiceBackendPort, "Port of the service."),
+  },
+);
 export type IngressServiceBackend = TypeOf<typeof IngressServiceBackend>;
 
-export const IngressBackend = message("IngressBackend", "Where requests go; one is set.", {
-  service: optional(4, IngressServiceBackend, "A service."),
-  resource: optional(3, TypedLocalObjectReference, "Another object in the same namespace."),
-});
+export const IngressBackend = message(
+  "IngressBackend",
+  "Backend that traffic is forwarded to; exactly one member is set.",
+  {
+    service: optional(4, IngressServiceBackend, "Service to forward the traffic to."),
+    resource: optional(
+      3,
+      TypedLocalObjectReference,
+      "Other object in the namespace of the ingress that handles the traffic.",
+    ),
+  },
+);
 export type IngressBackend = TypeOf<typeof IngressBackend>;
 
-export const HTTPIngressPath = message("HTTPIngressPath", "Requests of some paths.", {
-  path: optional(1, string, "The path, or its beginning."),
+export const HTTPIngressPath = message("HTTPIngressPath", "Associates a path with a backend.", {
+  path: optional(1, string, "Path that is matched against the path of the request; must begin with a slash."),
   pathType: required(
     3,
     named("PathType", string),
-    "How to compare: Exact, Prefix or ImplementationSpecific.",
+    "How the path is matched: Exact, Prefix by path elements, or ImplementationSpecific.",
     {
       ...openEnum("Exact", "ImplementationSpecific", "Prefix"),
       nullable: true,
     },
   ),
-  backend: embedded(2, IngressBackend, "Where they go.", { published: "required" }),
+  backend: embedded(2, IngressBackend, "Backend to which matching traffic is forwarded.", {
+    published: "required",
+  }),
 });
 export type HTTPIngressPath = TypeOf<typeof HTTPIngressPath>;
 
-export const HTTPIngressRuleValue = message("HTTPIngressRuleValue", "Requests by path.", {
-  paths: required(1, list(HTTPIngressPath), "The paths.", atomicList),
-});
+export const HTTPIngressRuleValue = message(
+  "HTTPIngressRuleValue",
+  "List of paths and their backends, for HTTP traffic.",
+  {
+    paths: required(
+      1,
+      list(HTTPIngressPath),
+      "Paths and the backends to which matching traffic is forwarded.",
+      atomicList,
+    ),
+  },
+);
 export type HTTPIngressRuleValue = TypeOf<typeof HTTPIngressRuleValue>;
 
-export const IngressRuleValue = message("IngressRuleValue", "What a rule does.", {
-  http: optional(1, HTTPIngressRuleValue, "Sends HTTP requests on by path.", { undescribed: true }),
+export const IngressRuleValue = message("IngressRuleValue", "How the traffic of a rule is handled.", {
+  http: optional(
+    1,
+    HTTPIngressRuleValue,
+    "Paths and backends for HTTP traffic; if unset, all traffic goes to the default backend.",
+    { undescribed: true },
+  ),
 });
 export type IngressRuleValue = TypeOf<typeof IngressRuleValue>;
 
-export const IngressRule = message("IngressRule", "Requests for one host.", {
-  host: optional(1, string, "Name of the host; *. at the beginning stands for one label; any when empty."),
+export const IngressRule = message("IngressRule", "Maps the paths of a host to backends.", {
+  host: optional(
+    1,
+    string,
+    "Host name, possibly with a wildcard *. as its first label; if empty, all hosts are matched.",
+  ),
   ingressRuleValue: inline(2, IngressRuleValue),
 });
 export type IngressRule = TypeOf<typeof IngressRule>;
 
-export const IngressTLS = message("IngressTLS", "TLS for some hosts.", {
-  hosts: optional(1, list(string), "The hosts.", atomicList),
-  secretName: optional(2, string, "Secret with certificate and key."),
+export const IngressTLS = message("IngressTLS", "Transport layer security of a set of hosts.", {
+  hosts: optional(1, list(string), "Hosts included in the TLS certificate.", atomicList),
+  secretName: optional(
+    2,
+    string,
+    "Name of the secret with certificate and private key, for TLS termination.",
+  ),
 });
 export type IngressTLS = TypeOf<typeof IngressTLS>;
 
-export const IngressSpec = message("IngressSpec", "How requests come in.", {
-  ingressClassName: pointer(4, string, "Class of the controller that serves it."),
-  defaultBackend: optional(1, IngressBackend, "Where requests go that no rule matches."),
-  tls: optional(2, list(IngressTLS), "TLS settings.", atomicList),
-  rules: optional(3, list(IngressRule), "Rules by host.", atomicList),
+export const IngressSpec = message("IngressSpec", "Specification of an ingress.", {
+  ingressClassName: pointer(
+    4,
+    string,
+    "Name of the ingress class, which determines the controller that implements the ingress.",
+  ),
+  defaultBackend: optional(1, IngressBackend, "Backend for requests that match no rule."),
+  tls: optional(2, list(IngressTLS), "TLS configuration.", atomicList),
+  rules: optional(
+    3,
+    list(IngressRule),
+    "Host rules; if none is given, all traffic goes to the default backend.",
+    atomicList,
+  ),
 });
 export type IngressSpec = TypeOf<typeof IngressSpec>;
 
-export const IngressPortStatus = message("IngressPortStatus", "How one port of the load balancer fares.", {
-  port: required(1, int32, "The port."),
-  protocol: required(2, Protocol, "UDP, TCP or SCTP.", openEnum("SCTP", "TCP", "UDP")),
-  error: pointer(3, string, "What is wrong with it, in one word."),
+export const IngressPortStatus = message("IngressPortStatus", "Status of a port of a load balancer.", {
+  port: required(1, int32, "Port number of the ingress."),
+  protocol: required(2, Protocol, "Protocol of the port: UDP, TCP or SCTP.", openEnum("SCTP", "TCP", "UDP")),
+  error: pointer(3, string, "Machine-readable problem with the port."),
 });
 export type IngressPortStatus = TypeOf<typeof IngressPortStatus>;
 
-export const IngressLoadBalancerIngress = message("IngressLoadBalancerIngress", "One way in.", {
-  ip: optional(1, string, "Address of the load balancer."),
-  hostname: optional(2, string, "Name of the load balancer."),
-  ports: optional(4, list(IngressPortStatus), "How its ports fare.", atomicList),
-});
+export const IngressLoadBalancerIngress = message(
+  "IngressLoadBalancerIngress",
+  "An ingress point of a load balancer.",
+  {
+    ip: optional(1, string, "IP address of the ingress point, for IP-based load balancers."),
+    hostname: optional(2, string, "Host name of the ingress point, for DNS-based load balancers."),
+    ports: optional(
+      4,
+      list(IngressPortStatus),
+      "Statuses of the ports exposed by the ingress point.",
+      atomicList,
+    ),
+  },
+);
 export type IngressLoadBalancerIngress = TypeOf<typeof IngressLoadBalancerIngress>;
 
 export const IngressLoadBalancerStatus = message(
   "IngressLoadBalancerStatus",
-  "What the load balancer reports.",
+  "Status of the load balancer.",
   {
-    ingress: optional(1, list(IngressLoadBalancerIngress), "Ways in."),
+    ingress: optional(1, list(IngressLoadBalancerIngress), "Ingress points of the load balancer."),
   },
 );
 export type IngressLoadBalancerStatus = TypeOf<typeof IngressLoadBalancerStatus>;
 
-export const IngressStatus = message("IngressStatus", "What is known about an ingress.", {
-  loadBalancer: embedded(1, IngressLoadBalancerStatus, "What the load balancer reports."),
+export const IngressStatus = message("IngressStatus", "Current status of an ingress.", {
+  loadBalancer: embedded(1, IngressLoadBalancerStatus, "Status of the load balancer."),
 });
 export type IngressStatus = TypeOf<typeof IngressStatus>;
 
-export const Ingress = kind("Ingress", "Leads HTTP requests from outside to services.", {
-  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  spec: embedded(2, IngressSpec, "How requests come in."),
-  status: embedded(3, IngressStatus, "What is known about it."),
-});
+export const Ingress = kind(
+  "Ingress",
+  "Rules by which external HTTP traffic reaches services of the cluster.",
+  {
+    metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+    spec: embedded(2, IngressSpec, "Specification of the desired behavior of the ingress."),
+    status: embedded(3, IngressStatus, "Current status of the ingress."),
+  },
+);
 export type Ingress = TypeOf<typeof Ingress>;
 
 export const IngressClassParametersReference = message(
   "IngressClassParametersReference",
-  "An object with further settings.",
+  "Reference to an object with parameters of an ingress class.",
   {
     apiGroup: pointer(1, string, "Group of the object; unset for the core group."),
     kind: required(2, string, "Kind of the object."),
     name: required(3, string, "Name of the object."),
-    scope: required(4, string, "Cluster or Namespace.", {
+    scope: required(4, string, "Scope of the object: Cluster (default) or Namespace.", {
       ...hiddenDefault("Cluster"),
       nullable: true,
       published: "optional",
     }),
-    namespace: pointer(5, string, "Namespace of the object, for scope Namespace."),
+    namespace: pointer(5, string, "Namespace of the object; required if the scope is Namespace."),
   },
 );
 export type IngressClassParametersReference = TypeOf<typeof IngressClassParametersReference>;
 
-export const IngressClassSpec = message("IngressClassSpec", "Who serves the class.", {
-  controller: optional(1, string, "Name of the controller."),
-  parameters: optional(2, IngressClassParametersReference, "Further settings."),
+export const IngressClassSpec = message("IngressClassSpec", "Specification of an ingress class.", {
+  controller: optional(
+    1,
+    string,
+    "Name of the controller that handles ingresses of the class, in the form domain/path; immutable.",
+  ),
+  parameters: optional(
+    2,
+    IngressClassParametersReference,
+    "Object with additional configuration for the controller.",
+  ),
 });
 export type IngressClassSpec = TypeOf<typeof IngressClassSpec>;
 
-export const IngressClass = kind("IngressClass", "A sort of ingress, and who serves it.", {
-  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  spec: embedded(2, IngressClassSpec, "Who serves it."),
+export const IngressClass = kind("IngressClass", "A class of ingresses, implemented by a controller.", {
+  metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+  spec: embedded(2, IngressClassSpec, "Specification of the ingress class."),
 });
 export type IngressClass = TypeOf<typeof IngressClass>;

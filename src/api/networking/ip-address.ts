@@ -6,22 +6,26 @@ import { networkingV1alpha1 } from "../packages.ts";
 
 const { message, kind } = networkingV1alpha1;
 
-export const ParentReference = message("ParentReference", "The object that has an address.", {
-  group: optional(1, string, "Its API group."),
-  resource: optional(2, string, "Its resource."),
-  namespace: optional(3, string, "Its namespace."),
-  name: optional(4, string, "Its name."),
-  uid: optional(5, UID, "Its identity."),
+export const ParentReference = message("ParentReference", "Reference to an object.", {
+  group: optional(1, string, "API group of the object."),
+  resource: optional(2, string, "Resource of the object."),
+  namespace: optional(3, string, "Namespace of the object."),
+  name: optional(4, string, "Name of the object."),
+  uid: optional(5, UID, "UID of the object."),
 });
 export type ParentReference = TypeOf<typeof ParentReference>;
 
-export const IPAddressSpec = message("IPAddressSpec", "Who has the address.", {
-  parentRef: optional(1, ParentReference, "The object that has it."),
+export const IPAddressSpec = message("IPAddressSpec", "Specification of an IP address.", {
+  parentRef: optional(1, ParentReference, "Object that the address is allocated to."),
 });
 export type IPAddressSpec = TypeOf<typeof IPAddressSpec>;
 
-export const IPAddress = kind("IPAddress", "One address, by its name, that an object has.", {
-  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  spec: embedded(2, IPAddressSpec, "Who has it."),
-});
+export const IPAddress = kind(
+  "IPAddress",
+  "An allocated IP address; its name is the address in canonical form.",
+  {
+    metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+    spec: embedded(2, IPAddressSpec, "Specification of the IP address."),
+  },
+);
 export type IPAddress = TypeOf<typeof IPAddress>;

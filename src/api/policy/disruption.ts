@@ -22,34 +22,48 @@ import { policy } from "../packages.ts";
 
 const { message, kind, named } = policy;
 
-export const PodDisruptionBudgetSpec = message("PodDisruptionBudgetSpec", "How many pods must stay.", {
-  minAvailable: pointer(1, intOrString, "How many must stay, as a number or a share."),
-  selector: optional(2, LabelSelector, "Which pods are counted.", { patch: { strategy: "replace" } }),
-  maxUnavailable: pointer(
-    3,
-    intOrString,
-    "How many may be missing, as a number or a share; instead of minAvailable.",
-  ),
-  unhealthyPodEvictionPolicy: pointer(
-    4,
-    named("UnhealthyPodEvictionPolicyType", string),
-    "When unhealthy pods may go: IfHealthyBudget or AlwaysAllow.",
-    openEnum("AlwaysAllow", "IfHealthyBudget"),
-  ),
-});
+export const PodDisruptionBudgetSpec = message(
+  "PodDisruptionBudgetSpec",
+  "Specification of a pod disruption budget.",
+  {
+    minAvailable: pointer(
+      1,
+      intOrString,
+      "Minimum number or percentage of selected pods that must be available after an eviction.",
+    ),
+    selector: optional(2, LabelSelector, "Label selector of the pods covered by the budget.", {
+      patch: { strategy: "replace" },
+    }),
+    maxUnavailable: pointer(
+      3,
+      intOrString,
+      "Maximum number or percentage of unavailable pods after an eviction; excludes minAvailable.",
+    ),
+    unhealthyPodEvictionPolicy: pointer(
+      4,
+      named("UnhealthyPodEvictionPolicyType", string),
+      "When running pods that are not ready may be evicted: IfHealthyBudget (default) or AlwaysAllow.",
+      openEnum("AlwaysAllow", "IfHealthyBudget"),
+    ),
+  },
+);
 export type PodDisruptionBudgetSpec = TypeOf<typeof PodDisruptionBudgetSpec>;
 
 export const PodDisruptionBudgetStatus = message(
   "PodDisruptionBudgetStatus",
-  "How many pods may go at the moment.",
+  "Current status of a pod disruption budget.",
   {
-    observedGeneration: optional(1, int64, "The generation this status belongs to."),
-    disruptedPods: optional(2, map(time), "Pods let go that are not gone yet, with the time."),
-    disruptionsAllowed: required(3, int32, "How many may go now."),
-    currentHealthy: required(4, int32, "Pods that are healthy."),
-    desiredHealthy: required(5, int32, "Pods that must be healthy."),
-    expectedPods: required(6, int32, "Pods that are counted."),
-    conditions: optional(7, list(Condition), "The latest observations, one for each type.", {
+    observedGeneration: optional(1, int64, "Generation of the object that this status reflects."),
+    disruptedPods: optional(
+      2,
+      map(time),
+      "Pods whose eviction was approved but not yet observed, with the time of the approval.",
+    ),
+    disruptionsAllowed: required(3, int32, "Number of pod disruptions that are currently allowed."),
+    currentHealthy: required(4, int32, "Current number of healthy pods."),
+    desiredHealthy: required(5, int32, "Minimum required number of healthy pods."),
+    expectedPods: required(6, int32, "Total number of pods covered by the budget."),
+    conditions: optional(7, list(Condition), "Latest observed conditions, one for each type.", {
       ...patchMerge("type"),
       ...mapList("type"),
     }),
@@ -59,17 +73,17 @@ export type PodDisruptionBudgetStatus = TypeOf<typeof PodDisruptionBudgetStatus>
 
 export const PodDisruptionBudget = kind(
   "PodDisruptionBudget",
-  "Limits how many pods are taken away at once.",
+  "Limits the number of simultaneous voluntary disruptions of a set of pods.",
   {
-    metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-    spec: embedded(2, PodDisruptionBudgetSpec, "How many pods must stay."),
-    status: embedded(3, PodDisruptionBudgetStatus, "How many may go."),
+    metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+    spec: embedded(2, PodDisruptionBudgetSpec, "Specification of the desired behavior of the budget."),
+    status: embedded(3, PodDisruptionBudgetStatus, "Most recently observed status of the budget."),
   },
 );
 export type PodDisruptionBudget = TypeOf<typeof PodDisruptionBudget>;
 
-export const Eviction = kind("Eviction", "Asks for a pod to be taken away if the budgets let it go.", {
-  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  deleteOptions: optional(2, DeleteOptions, "Options of the deletion."),
+export const Eviction = kind("Eviction", "Evicts a pod, subject to its disruption budgets.", {
+  metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+  deleteOptions: optional(2, DeleteOptions, "Options of the deletion of the pod."),
 });
 export type Eviction = TypeOf<typeof Eviction>;

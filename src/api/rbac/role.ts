@@ -6,41 +6,77 @@ import { rbac } from "../packages.ts";
 
 const { message, kind } = rbac;
 
-export const PolicyRule = message("PolicyRule", "Grants actions; rules only add up.", {
-  verbs: required(1, list(string), "What may be done; * for everything."),
-  apiGroups: optional(2, list(string), "Groups of the resources; empty text for the core group, * for all."),
-  resources: optional(3, list(string), "Resources and subresources; * for all."),
-  resourceNames: optional(4, list(string), "Only objects of these names; all when empty."),
-  nonResourceURLs: optional(5, list(string), "Paths beside the API; a trailing * stands for anything."),
-});
+export const PolicyRule = message(
+  "PolicyRule",
+  "Permissions that a role grants; rules are purely additive.",
+  {
+    verbs: required(1, list(string), "Verbs that the rule allows; * means all verbs."),
+    apiGroups: optional(
+      2,
+      list(string),
+      "API groups of the resources; the empty string means the core group, * all groups.",
+    ),
+    resources: optional(
+      3,
+      list(string),
+      "Resources and subresources that the rule applies to; * means all resources.",
+    ),
+    resourceNames: optional(
+      4,
+      list(string),
+      "Names of the objects that the rule applies to; empty allows all objects.",
+    ),
+    nonResourceURLs: optional(
+      5,
+      list(string),
+      "Paths of non-resource URLs; a trailing * matches any suffix.",
+    ),
+  },
+);
 export type PolicyRule = TypeOf<typeof PolicyRule>;
 
-export const Role = kind("Role", "Rules within one namespace.", {
-  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  rules: required(2, list(PolicyRule), "What is granted.", { published: "optional" }),
+export const Role = kind("Role", "A set of permissions within a namespace.", {
+  metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+  rules: required(2, list(PolicyRule), "Rules of the role.", { published: "optional" }),
 });
 export type Role = TypeOf<typeof Role>;
 
-export const AggregationRule = message("AggregationRule", "Builds a role from others.", {
-  clusterRoleSelectors: optional(1, list(LabelSelector), "Which roles are added; any match will do."),
-});
+export const AggregationRule = message(
+  "AggregationRule",
+  "Describes how the rules of a cluster role are aggregated from other cluster roles.",
+  {
+    clusterRoleSelectors: optional(
+      1,
+      list(LabelSelector),
+      "Selectors of the cluster roles to aggregate; a role needs to match any of them.",
+    ),
+  },
+);
 export type AggregationRule = TypeOf<typeof AggregationRule>;
 
-export const ClusterRole = kind("ClusterRole", "Rules for the whole cluster, or for use in any namespace.", {
-  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  rules: required(2, list(PolicyRule), "What is granted.", { published: "optional" }),
-  aggregationRule: optional(3, AggregationRule, "Makes the rules the union of other roles' rules."),
-});
+export const ClusterRole = kind(
+  "ClusterRole",
+  "A set of permissions in the cluster, or for use in any namespace.",
+  {
+    metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+    rules: required(2, list(PolicyRule), "Rules of the role.", { published: "optional" }),
+    aggregationRule: optional(
+      3,
+      AggregationRule,
+      "If set, the rules are managed by a controller as the union of those of the selected cluster roles.",
+    ),
+  },
+);
 export type ClusterRole = TypeOf<typeof ClusterRole>;
 
 export const Subject = message(
   "Subject",
-  "Who is granted something.",
+  "A user, group or service account that a binding applies to.",
   {
-    kind: required(1, string, "User, Group or ServiceAccount."),
-    apiGroup: optional(2, string, "Group of the kind; empty for service accounts."),
+    kind: required(1, string, "Kind of the subject: User, Group or ServiceAccount."),
+    apiGroup: optional(2, string, "API group of the subject's kind; empty for service accounts."),
     name: required(3, string, "Name of the subject."),
-    namespace: optional(4, string, "Namespace of a service account."),
+    namespace: optional(4, string, "Namespace of the subject, if it is a service account."),
   },
   { atomic: true },
 );
@@ -48,26 +84,32 @@ export type Subject = TypeOf<typeof Subject>;
 
 export const RoleRef = message(
   "RoleRef",
-  "The role that is granted.",
+  "Reference to a role.",
   {
-    apiGroup: required(1, string, "Group of the role."),
-    kind: required(2, string, "Role or ClusterRole."),
+    apiGroup: required(1, string, "API group of the role."),
+    kind: required(2, string, "Kind of the role: Role or ClusterRole."),
     name: required(3, string, "Name of the role."),
   },
   { atomic: true },
 );
 export type RoleRef = TypeOf<typeof RoleRef>;
 
-export const RoleBinding = kind("RoleBinding", "Grants a role within one namespace.", {
-  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  subjects: optional(2, list(Subject), "Who is granted it."),
-  roleRef: embedded(3, RoleRef, "The role; never changes.", { published: "required" }),
+export const RoleBinding = kind("RoleBinding", "Grants the permissions of a role within a namespace.", {
+  metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+  subjects: optional(2, list(Subject), "Subjects that the role is granted to."),
+  roleRef: embedded(3, RoleRef, "Role to grant: a role of the namespace or a cluster role; immutable.", {
+    published: "required",
+  }),
 });
 export type RoleBinding = TypeOf<typeof RoleBinding>;
 
-export const ClusterRoleBinding = kind("ClusterRoleBinding", "Grants a role for the whole cluster.", {
-  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  subjects: optional(2, list(Subject), "Who is granted it."),
-  roleRef: embedded(3, RoleRef, "The role; never changes.", { published: "required" }),
-});
+export const ClusterRoleBinding = kind(
+  "ClusterRoleBinding",
+  "Grants the permissions of a cluster role in the whole cluster.",
+  {
+    metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+    subjects: optional(2, list(Subject), "Subjects that the role is granted to."),
+    roleRef: embedded(3, RoleRef, "Cluster role to grant; immutable.", { published: "required" }),
+  },
+);
 export type ClusterRoleBinding = TypeOf<typeof ClusterRoleBinding>;
