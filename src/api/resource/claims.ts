@@ -10,100 +10,126 @@ const { message, kind, named } = resourceV1alpha2;
 
 export const ResourceClassParametersReference = message(
   "ResourceClassParametersReference",
-  "An object with parameters of a class.",
+  "Reference to an object with parameters of a resource class.",
   {
-    apiGroup: optional(1, string, "Its API group."),
-    kind: required(2, string, "Its kind."),
-    name: required(3, string, "Its name."),
-    namespace: optional(4, string, "Its namespace, if it is in one."),
+    apiGroup: optional(1, string, "API group of the object; empty for the core group."),
+    kind: required(2, string, "Kind of the object."),
+    name: required(3, string, "Name of the object."),
+    namespace: optional(4, string, "Namespace of the object, if it is namespaced."),
   },
 );
 export type ResourceClassParametersReference = TypeOf<typeof ResourceClassParametersReference>;
 
-export const ResourceClass = kind("ResourceClass", "A driver, and how it hands out resources.", {
-  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  driverName: required(2, string, "The driver that allocates for claims of this class."),
-  parametersRef: optional(3, ResourceClassParametersReference, "An object with parameters for the driver."),
-  suitableNodes: optional(4, NodeSelector, "The nodes on which the driver can allocate; all without it."),
+export const ResourceClass = kind("ResourceClass", "A class of resources, allocated by a driver.", {
+  metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+  driverName: required(2, string, "Name of the driver that allocates claims of the class."),
+  parametersRef: optional(3, ResourceClassParametersReference, "Object with parameters for the driver."),
+  suitableNodes: optional(
+    4,
+    NodeSelector,
+    "Nodes that the scheduler considers for pods with claims of the class; all nodes if unset.",
+  ),
 });
 export type ResourceClass = TypeOf<typeof ResourceClass>;
 
 export const ResourceClaimParametersReference = message(
   "ResourceClaimParametersReference",
-  "An object with parameters of a claim, in its namespace.",
+  "Reference to an object with parameters of a claim, in its namespace.",
   {
-    apiGroup: optional(1, string, "Its API group."),
-    kind: required(2, string, "Its kind."),
-    name: required(3, string, "Its name."),
+    apiGroup: optional(1, string, "API group of the object; empty for the core group."),
+    kind: required(2, string, "Kind of the object."),
+    name: required(3, string, "Name of the object."),
   },
 );
 export type ResourceClaimParametersReference = TypeOf<typeof ResourceClaimParametersReference>;
 
-export const DeviceClaimSpec = message("ResourceClaimSpec", "What is claimed.", {
-  resourceClassName: required(1, string, "The class of the resource."),
-  parametersRef: optional(2, ResourceClaimParametersReference, "An object with parameters for the driver."),
+export const DeviceClaimSpec = message("ResourceClaimSpec", "Specification of a resource claim.", {
+  resourceClassName: required(1, string, "Name of the resource class."),
+  parametersRef: optional(2, ResourceClaimParametersReference, "Object with parameters for the driver."),
   allocationMode: optional(
     3,
     named("AllocationMode", string),
-    "Whether to allocate at once (Immediate) or for the first pod that uses the claim (WaitForFirstConsumer, the default).",
+    "When to allocate the claim: Immediate, or WaitForFirstConsumer (default) for the first pod " +
+      "using it.",
   ),
 });
 export type DeviceClaimSpec = TypeOf<typeof DeviceClaimSpec>;
 
-export const ResourceHandle = message("ResourceHandle", "What a driver needs to know of its part.", {
-  driverName: optional(1, string, "The driver whose part it is."),
-  data: optional(2, string, "Opaque to all others; at most 16 KiB."),
+export const ResourceHandle = message("ResourceHandle", "Opaque data of a driver on an allocated resource.", {
+  driverName: optional(1, string, "Name of the driver that the data is for."),
+  data: optional(2, string, "Opaque data, interpreted only by the driver; at most 16 KiB."),
 });
 export type ResourceHandle = TypeOf<typeof ResourceHandle>;
 
-export const AllocationResult = message("AllocationResult", "What was allocated.", {
-  resourceHandles: optional(1, list(ResourceHandle), "What drivers need to know, by driver.", atomicList),
-  availableOnNodes: optional(2, NodeSelector, "The nodes that can reach it; all without it."),
-  shareable: optional(3, bool, "Whether more than one pod may use it at a time."),
+export const AllocationResult = message("AllocationResult", "Result of an allocation.", {
+  resourceHandles: optional(
+    1,
+    list(ResourceHandle),
+    "Opaque data on the allocation, one entry for each driver.",
+    atomicList,
+  ),
+  availableOnNodes: optional(
+    2,
+    NodeSelector,
+    "Nodes from which the resource can be accessed; all nodes if unset.",
+  ),
+  shareable: optional(3, bool, "Whether several pods may use the resource at the same time."),
 });
 export type AllocationResult = TypeOf<typeof AllocationResult>;
 
 export const ResourceClaimConsumerReference = message(
   "ResourceClaimConsumerReference",
-  "Who may use a claim, usually a pod.",
+  "Reference to a consumer of a claim, usually a pod.",
   {
-    apiGroup: optional(1, string, "Its API group."),
-    resource: required(3, string, "Its resource, such as pods."),
-    name: required(4, string, "Its name."),
-    uid: required(5, UID, "Its identity."),
+    apiGroup: optional(1, string, "API group of the consumer; empty for the core group."),
+    resource: required(3, string, "Resource of the consumer, such as pods."),
+    name: required(4, string, "Name of the consumer."),
+    uid: required(5, UID, "UID of the consumer."),
   },
 );
 export type ResourceClaimConsumerReference = TypeOf<typeof ResourceClaimConsumerReference>;
 
-export const DeviceClaimStatus = message("ResourceClaimStatus", "What became of a claim.", {
-  driverName: optional(1, string, "The driver that allocates for it."),
-  allocation: optional(2, AllocationResult, "What was allocated; absent until then."),
+export const DeviceClaimStatus = message("ResourceClaimStatus", "Current status of a resource claim.", {
+  driverName: optional(1, string, "Name of the driver that allocated the claim."),
+  allocation: optional(2, AllocationResult, "Result of the allocation; unset until the claim is allocated."),
   reservedFor: optional(
     3,
     list(ResourceClaimConsumerReference),
-    "Who may use it; nothing is taken back meanwhile.",
+    "Consumers that may use the claim, which is not deallocated while there are any.",
     mapList("uid"),
   ),
-  deallocationRequested: optional(4, bool, "Whether the driver is to take back what it allocated."),
+  deallocationRequested: optional(4, bool, "Whether the driver is requested to deallocate the claim."),
 });
 export type DeviceClaimStatus = TypeOf<typeof DeviceClaimStatus>;
 
 /** The kind ResourceClaim; containers refer to claims by a message of the same name. */
-export const DeviceClaim = kind("ResourceClaim", "A resource that pods want to use.", {
-  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  spec: embedded(2, DeviceClaimSpec, "What is claimed. It cannot change.", { published: "required" }),
-  status: embedded(3, DeviceClaimStatus, "What became of it."),
+export const DeviceClaim = kind("ResourceClaim", "A claim for a resource that pods need.", {
+  metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+  spec: embedded(2, DeviceClaimSpec, "Specification of the resource and its allocation; immutable.", {
+    published: "required",
+  }),
+  status: embedded(3, DeviceClaimStatus, "Current status of the claim."),
 });
 export type DeviceClaim = TypeOf<typeof DeviceClaim>;
 
-export const ResourceClaimTemplateSpec = message("ResourceClaimTemplateSpec", "What claims are made of.", {
-  metadata: embedded(1, ObjectMeta, "Labels and annotations of the claims."),
-  spec: embedded(2, DeviceClaimSpec, "What they claim.", { published: "required" }),
-});
+export const ResourceClaimTemplateSpec = message(
+  "ResourceClaimTemplateSpec",
+  "Template from which resource claims are created.",
+  {
+    metadata: embedded(1, ObjectMeta, "Labels and annotations of the created claims."),
+    spec: embedded(2, DeviceClaimSpec, "Specification of the created claims.", { published: "required" }),
+  },
+);
 export type ResourceClaimTemplateSpec = TypeOf<typeof ResourceClaimTemplateSpec>;
 
-export const ResourceClaimTemplate = kind("ResourceClaimTemplate", "From which claims of pods are made.", {
-  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  spec: embedded(2, ResourceClaimTemplateSpec, "The claims. It cannot change.", { published: "required" }),
-});
+export const ResourceClaimTemplate = kind(
+  "ResourceClaimTemplate",
+  "A template from which the resource claims of pods are generated.",
+  {
+    metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+    spec: embedded(2, ResourceClaimTemplateSpec, "Template of the claims; immutable.", {
+      published: "required",
+    }),
+  },
+);
 export type ResourceClaimTemplate = TypeOf<typeof ResourceClaimTemplate>;

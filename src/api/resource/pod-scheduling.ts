@@ -8,32 +8,47 @@ const { message, kind } = resourceV1alpha2;
 
 export const PodSchedulingContextSpec = message(
   "PodSchedulingContextSpec",
-  "What the scheduler would like.",
+  "Scheduling information from the scheduler on a pod.",
   {
-    selectedNode: optional(1, string, "The node for which drivers are to allocate."),
-    potentialNodes: optional(2, list(string), "Nodes on which the pod could run.", setList),
+    selectedNode: optional(1, string, "Node for which delayed claims of the pod should be allocated."),
+    potentialNodes: optional(2, list(string), "Nodes on which the pod might be able to run.", setList),
   },
 );
 export type PodSchedulingContextSpec = TypeOf<typeof PodSchedulingContextSpec>;
 
 export const ResourceClaimSchedulingStatus = message(
   "ResourceClaimSchedulingStatus",
-  "What a driver says of one claim of the pod.",
+  "Scheduling status of one claim of the pod.",
   {
-    name: optional(1, string, "The name of the claim in the pod."),
-    unsuitableNodes: optional(2, list(string), "Nodes on which it cannot be allocated.", setList),
+    name: optional(1, string, "Name of the claim in the pod's resourceClaims."),
+    unsuitableNodes: optional(2, list(string), "Nodes on which the claim cannot be allocated.", setList),
   },
 );
 export type ResourceClaimSchedulingStatus = TypeOf<typeof ResourceClaimSchedulingStatus>;
 
-export const PodSchedulingContextStatus = message("PodSchedulingContextStatus", "What the drivers answer.", {
-  resourceClaims: optional(1, list(ResourceClaimSchedulingStatus), "By claim of the pod.", mapList("name")),
-});
+export const PodSchedulingContextStatus = message(
+  "PodSchedulingContextStatus",
+  "Scheduling information from the resource drivers on a pod.",
+  {
+    resourceClaims: optional(
+      1,
+      list(ResourceClaimSchedulingStatus),
+      "Scheduling status of each claim, set by its driver.",
+      mapList("name"),
+    ),
+  },
+);
 export type PodSchedulingContextStatus = TypeOf<typeof PodSchedulingContextStatus>;
 
-export const PodSchedulingContext = kind("PodSchedulingContext", "Where a pod with claims could run.", {
-  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  spec: embedded(2, PodSchedulingContextSpec, "What the scheduler would like.", { published: "required" }),
-  status: embedded(3, PodSchedulingContextStatus, "What the drivers answer."),
-});
+export const PodSchedulingContext = kind(
+  "PodSchedulingContext",
+  "Scheduling state of a pod that uses claims with delayed allocation.",
+  {
+    metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+    spec: embedded(2, PodSchedulingContextSpec, "Scheduling information from the scheduler.", {
+      published: "required",
+    }),
+    status: embedded(3, PodSchedulingContextStatus, "Scheduling information from the resource drivers."),
+  },
+);
 export type PodSchedulingContext = TypeOf<typeof PodSchedulingContext>;
