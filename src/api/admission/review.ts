@@ -19,42 +19,56 @@ import { admission } from "../packages.ts";
 
 const { message, kind } = admission;
 
-export const AdmissionRequest = message("AdmissionRequest", "A request that is to be judged.", {
-  uid: required(1, string, "Identity of this question; the answer repeats it."),
-  kind: embedded(2, GroupVersionKind, "Kind of the object, as the webhook wants it.", {
-    published: "required",
-  }),
-  resource: embedded(3, GroupVersionResource, "Resource of the request, as the webhook wants it.", {
-    published: "required",
-  }),
+export const AdmissionRequest = message("AdmissionRequest", "A request to be admitted or rejected.", {
+  uid: required(1, string, "UID of this call of the webhook, which the response must repeat."),
+  kind: embedded(
+    2,
+    GroupVersionKind,
+    "Kind of the object, converted to the version that the webhook matches.",
+    {
+      published: "required",
+    },
+  ),
+  resource: embedded(
+    3,
+    GroupVersionResource,
+    "Resource of the request, converted to the version that the webhook matches.",
+    {
+      published: "required",
+    },
+  ),
   subResource: optional(4, string, "Subresource of the request, if any."),
   requestKind: optional(13, GroupVersionKind, "Kind of the object in the original request."),
   requestResource: optional(14, GroupVersionResource, "Resource of the original request."),
-  requestSubResource: optional(15, string, "Subresource of the original request."),
-  name: optional(5, string, "Name of the object, where it is known."),
+  requestSubResource: optional(15, string, "Subresource of the original request, if any."),
+  name: optional(5, string, "Name of the object; empty on create if the server generates it."),
   namespace: optional(6, string, "Namespace of the object, if any."),
-  operation: required(7, string, "CREATE, UPDATE, DELETE or CONNECT."),
-  userInfo: embedded(8, UserInfo, "Who asks.", { published: "required" }),
-  object: embedded(9, rawExtension, "The object as it would be."),
-  oldObject: embedded(10, rawExtension, "The object as it is."),
-  dryRun: pointer(11, bool, "Whether nothing will be stored."),
-  options: embedded(12, rawExtension, "Options of the request."),
+  operation: required(7, string, "Operation that is performed: CREATE, UPDATE, DELETE or CONNECT."),
+  userInfo: embedded(8, UserInfo, "User that made the request.", { published: "required" }),
+  object: embedded(9, rawExtension, "Object of the incoming request; null for DELETE."),
+  oldObject: embedded(10, rawExtension, "Existing object; set only for UPDATE and DELETE."),
+  dryRun: pointer(11, bool, "Whether the request is a dry run, which persists no changes."),
+  options: embedded(12, rawExtension, "Options of the operation, such as DeleteOptions or CreateOptions."),
 });
 export type AdmissionRequest = TypeOf<typeof AdmissionRequest>;
 
-export const AdmissionResponse = message("AdmissionResponse", "The judgement.", {
-  uid: required(1, string, "Identity of the question."),
-  allowed: required(2, bool, "Whether the request may go on."),
-  status: optional(3, Status, "Why not."),
-  patch: optional(4, bytes, "Changes to the object."),
-  patchType: pointer(5, string, "Form of the changes; JSONPatch only."),
-  auditAnnotations: optional(6, map(string), "What to note in the audit log."),
-  warnings: optional(7, list(string), "What to tell the client."),
+export const AdmissionResponse = message("AdmissionResponse", "Response to an admission request.", {
+  uid: required(1, string, "UID of the admission request."),
+  allowed: required(2, bool, "Whether the request is admitted."),
+  status: optional(3, Status, "Details on why the request was rejected."),
+  patch: optional(4, bytes, "Patch of the object, in the format named by patchType."),
+  patchType: pointer(5, string, "Type of the patch; only JSONPatch is allowed."),
+  auditAnnotations: optional(6, map(string), "Annotations added to the audit event of the request."),
+  warnings: optional(7, list(string), "Warnings returned to the client."),
 });
 export type AdmissionResponse = TypeOf<typeof AdmissionResponse>;
 
-export const AdmissionReview = kind("AdmissionReview", "A question to a webhook, or its answer.", {
-  request: optional(1, AdmissionRequest, "The question."),
-  response: optional(2, AdmissionResponse, "The answer."),
-});
+export const AdmissionReview = kind(
+  "AdmissionReview",
+  "A request to an admission webhook, or its response.",
+  {
+    request: optional(1, AdmissionRequest, "Attributes of the admission request."),
+    response: optional(2, AdmissionResponse, "Response of the webhook."),
+  },
+);
 export type AdmissionReview = TypeOf<typeof AdmissionReview>;

@@ -33,16 +33,25 @@ interface Later<S extends Fields, R extends Fields> {
 }
 
 function declare<S extends Fields, R extends Fields>({ message, kind, named }: Package, later: Later<S, R>) {
-  const MatchCondition = message("MatchCondition", "A condition on the request.", {
-    name: required(1, string, "Name of the condition, for messages."),
-    expression: required(2, string, "The condition, in CEL."),
-  });
+  const MatchCondition = message(
+    "MatchCondition",
+    "A condition that a request must fulfill to be processed.",
+    {
+      name: required(1, string, "Name of the condition, unique in its list, used in error messages."),
+      expression: required(2, string, "CEL expression that must evaluate to a bool."),
+    },
+  );
 
   const NamedRuleWithOperations = message(
     "NamedRuleWithOperations",
-    "Requests that a policy looks at.",
+    "Operations and resources that a policy matches.",
     {
-      resourceNames: optional(1, list(string), "Only objects of these names.", atomicList),
+      resourceNames: optional(
+        1,
+        list(string),
+        "Names of the matched objects; all names if empty.",
+        atomicList,
+      ),
       ruleWithOperations: inline(2, RuleWithOperations),
     },
     { atomic: true },
@@ -50,16 +59,37 @@ function declare<S extends Fields, R extends Fields>({ message, kind, named }: P
 
   const MatchResources = message(
     "MatchResources",
-    "Which requests are looked at.",
+    "Criteria by which requests are matched.",
     {
-      namespaceSelector: optional(1, LabelSelector, "Only objects in these namespaces.", hiddenDefault({})),
-      objectSelector: optional(2, LabelSelector, "Only objects with these labels.", hiddenDefault({})),
-      resourceRules: optional(3, list(NamedRuleWithOperations), "Requests that are looked at.", atomicList),
-      excludeResourceRules: optional(4, list(NamedRuleWithOperations), "Requests that are not.", atomicList),
+      namespaceSelector: optional(
+        1,
+        LabelSelector,
+        "Selector of the namespaces of matched objects; empty (default) matches all.",
+        hiddenDefault({}),
+      ),
+      objectSelector: optional(
+        2,
+        LabelSelector,
+        "Selector of matched objects by their labels, before or after the change; empty (default) " +
+          "matches all.",
+        hiddenDefault({}),
+      ),
+      resourceRules: optional(
+        3,
+        list(NamedRuleWithOperations),
+        "Operations and resources to match; a request must match at least one rule.",
+        atomicList,
+      ),
+      excludeResourceRules: optional(
+        4,
+        list(NamedRuleWithOperations),
+        "Operations and resources to exclude; takes precedence over resourceRules.",
+        atomicList,
+      ),
       matchPolicy: pointer(
         7,
         named("MatchPolicyType", string),
-        "Whether rules also match other versions of a resource: Exact or Equivalent.",
+        "Whether rules also match equivalent versions of a resource: Exact, or Equivalent (default).",
         { ...openEnum("Equivalent", "Exact"), ...hiddenDefault("Equivalent") },
       ),
     },
@@ -68,78 +98,117 @@ function declare<S extends Fields, R extends Fields>({ message, kind, named }: P
 
   const ParamKind = message(
     "ParamKind",
-    "The kind of a policy's parameters.",
+    "Kind of the parameter objects of a policy.",
     {
-      apiVersion: optional(1, string, "Group and version of the kind."),
-      kind: optional(2, string, "The kind."),
+      apiVersion: optional(1, string, "API version (group and version) of the kind."),
+      kind: optional(2, string, "Name of the kind."),
     },
     { atomic: true },
   );
 
-  const PolicyValidation = message("Validation", "A rule that requests must keep.", {
-    expression: required(1, string, "What must hold, in CEL."),
-    message: optional(2, string, "What to say when it does not."),
-    reason: pointer(3, StatusReason, "The reason of the refusal."),
-    messageExpression: optional(4, string, "What to say, in CEL."),
-  });
-
-  const AuditAnnotation = message("AuditAnnotation", "A note in the audit log.", {
-    key: required(1, string, "Key of the annotation, after the name of the policy."),
-    valueExpression: required(2, string, "Its value, in CEL; empty or null for none."),
-  });
-
-  const ValidatingAdmissionPolicySpec = message("ValidatingAdmissionPolicySpec", "What a policy asks.", {
-    paramKind: optional(1, ParamKind, "Kind of its parameters, if it has any."),
-    matchConstraints: optional(2, MatchResources, "Which requests it looks at."),
-    validations: optional(3, list(PolicyValidation), "Rules that requests must keep.", atomicList),
-    failurePolicy: pointer(
+  const PolicyValidation = message("Validation", "A CEL expression that validates requests.", {
+    expression: required(1, string, "CEL expression that must evaluate to true for the request to be valid."),
+    message: optional(2, string, "Message returned if the validation fails."),
+    reason: pointer(3, StatusReason, "Reason in the response if the validation fails; defaults to Invalid."),
+    messageExpression: optional(
       4,
-      named("FailurePolicyType", string),
-      "What if it cannot be evaluated: Ignore or Fail.",
-      {
-        ...openEnum("Fail", "Ignore"),
-        ...hiddenDefault("Fail"),
-      },
+      string,
+      "CEL expression that evaluates to the message; takes precedence over message.",
     ),
-    auditAnnotations: optional(5, list(AuditAnnotation), "Notes for the audit log.", atomicList),
-    matchConditions: optional(6, list(MatchCondition), "Only requests for which all of these hold.", {
-      ...patchMerge("name"),
-      ...mapList("name"),
-    }),
-    ...later.spec(message),
   });
 
-  const ExpressionWarning = message("ExpressionWarning", "What is odd about an expression.", {
-    fieldRef: required(2, string, "Where it is."),
-    warning: required(3, string, "What is odd."),
+  const AuditAnnotation = message("AuditAnnotation", "An annotation added to audit events.", {
+    key: required(1, string, "Key of the annotation, to which the name of the policy is prefixed."),
+    valueExpression: required(
+      2,
+      string,
+      "CEL expression of the value; an empty string or null omits the annotation.",
+    ),
   });
 
-  const TypeChecking = message("TypeChecking", "What the types of the expressions show.", {
-    expressionWarnings: optional(1, list(ExpressionWarning), "What is odd.", atomicList),
+  const ValidatingAdmissionPolicySpec = message(
+    "ValidatingAdmissionPolicySpec",
+    "Specification of a validating admission policy.",
+    {
+      paramKind: optional(1, ParamKind, "Kind of the parameter objects; unset if the policy takes none."),
+      matchConstraints: optional(2, MatchResources, "Requests that the policy validates."),
+      validations: optional(
+        3,
+        list(PolicyValidation),
+        "CEL validations that requests must pass.",
+        atomicList,
+      ),
+      failurePolicy: pointer(
+        4,
+        named("FailurePolicyType", string),
+        "How errors in evaluating the policy are handled: Ignore or Fail (default).",
+        {
+          ...openEnum("Fail", "Ignore"),
+          ...hiddenDefault("Fail"),
+        },
+      ),
+      auditAnnotations: optional(
+        5,
+        list(AuditAnnotation),
+        "Annotations added to audit events of validated requests.",
+        atomicList,
+      ),
+      matchConditions: optional(
+        6,
+        list(MatchCondition),
+        "Conditions that must all be met for a request to be validated.",
+        {
+          ...patchMerge("name"),
+          ...mapList("name"),
+        },
+      ),
+      ...later.spec(message),
+    },
+  );
+
+  const ExpressionWarning = message("ExpressionWarning", "A warning from type checking an expression.", {
+    fieldRef: required(2, string, "Path of the field that contains the expression."),
+    warning: required(3, string, "Text of the warning."),
+  });
+
+  const TypeChecking = message("TypeChecking", "Result of type checking the expressions of a policy.", {
+    expressionWarnings: optional(1, list(ExpressionWarning), "Warnings for the expressions.", atomicList),
   });
 
   const ValidatingAdmissionPolicyStatus = message(
     "ValidatingAdmissionPolicyStatus",
-    "What is known of a policy.",
+    "Current status of a validating admission policy.",
     {
-      observedGeneration: optional(1, int64, "The generation that was looked at."),
-      typeChecking: optional(2, TypeChecking, "What its types show."),
-      conditions: optional(3, list(Condition), "Aspects of its state.", mapList("type")),
+      observedGeneration: optional(1, int64, "Generation of the policy that the controller last processed."),
+      typeChecking: optional(2, TypeChecking, "Result of type checking the expressions."),
+      conditions: optional(3, list(Condition), "Latest observed conditions of the policy.", mapList("type")),
     },
   );
 
-  const ValidatingAdmissionPolicy = kind("ValidatingAdmissionPolicy", "Rules for requests.", {
-    metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-    spec: embedded(2, ValidatingAdmissionPolicySpec, "What it asks."),
-    status: embedded(3, ValidatingAdmissionPolicyStatus, "What is known of it."),
-  });
+  const ValidatingAdmissionPolicy = kind(
+    "ValidatingAdmissionPolicy",
+    "A policy that admits or rejects requests without changing them.",
+    {
+      metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+      spec: embedded(
+        2,
+        ValidatingAdmissionPolicySpec,
+        "Specification of the desired behavior of the policy.",
+      ),
+      status: embedded(
+        3,
+        ValidatingAdmissionPolicyStatus,
+        "Current status of the policy, such as type checking warnings.",
+      ),
+    },
+  );
 
   const ParamRef = message(
     "ParamRef",
-    "The parameters of a binding.",
+    "Reference to the parameter objects of a binding.",
     {
-      name: optional(1, string, "Name of the object."),
-      namespace: optional(2, string, "Its namespace, if it has one."),
+      name: optional(1, string, "Name of the parameter object."),
+      namespace: optional(2, string, "Namespace of the parameter object; unset for cluster-scoped kinds."),
       ...later.paramRef,
     },
     { atomic: true },
@@ -147,24 +216,32 @@ function declare<S extends Fields, R extends Fields>({ message, kind, named }: P
 
   const ValidatingAdmissionPolicyBindingSpec = message(
     "ValidatingAdmissionPolicyBindingSpec",
-    "Where a policy holds.",
+    "Specification of a validating admission policy binding.",
     {
-      policyName: optional(1, string, "Name of the policy."),
-      paramRef: optional(2, ParamRef, "Its parameters."),
-      matchResources: optional(3, MatchResources, "Further limits on what it looks at."),
+      policyName: optional(1, string, "Name of the policy to bind."),
+      paramRef: optional(2, ParamRef, "Parameters with which the policy is evaluated."),
+      matchResources: optional(
+        3,
+        MatchResources,
+        "Further criteria, which requests must match in addition to those of the policy.",
+      ),
       validationActions: optional(
         4,
         list(named("ValidationAction", string)),
-        "What a broken rule leads to: Deny, Warn, Audit.",
+        "Actions taken if a validation fails: Deny, Warn or Audit.",
         setList,
       ),
     },
   );
 
-  const ValidatingAdmissionPolicyBinding = kind("ValidatingAdmissionPolicyBinding", "Where a policy holds.", {
-    metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-    spec: embedded(2, ValidatingAdmissionPolicyBindingSpec, "Where it holds."),
-  });
+  const ValidatingAdmissionPolicyBinding = kind(
+    "ValidatingAdmissionPolicyBinding",
+    "Binds a validating admission policy to parameters and resources.",
+    {
+      metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+      spec: embedded(2, ValidatingAdmissionPolicyBindingSpec, "Specification of the binding."),
+    },
+  );
 
   return {
     NamedRuleWithOperations,
@@ -196,20 +273,24 @@ export const {
 
 const later = {
   spec: (message: Package["message"]) => {
-    const Variable = message("Variable", "A value with a name, for the expressions that follow it.", {
-      name: required(1, string, "Its name: `variables.name` in expressions."),
-      expression: required(2, string, "What it is, in CEL."),
+    const Variable = message("Variable", "A named expression, which later expressions can refer to.", {
+      name: required(1, string, "Name of the variable, which expressions refer to as `variables.name`."),
+      expression: required(2, string, "CEL expression of the variable's value, evaluated on first use."),
     });
     return {
-      variables: optional(7, list(Variable), "Values that expressions share.", {
+      variables: optional(7, list(Variable), "Variables that the other expressions of the policy can use.", {
         ...patchMerge("name"),
         ...mapList("name"),
       }),
     };
   },
   paramRef: {
-    selector: optional(3, LabelSelector, "All objects with these labels, instead of one by its name."),
-    parameterNotFoundAction: pointer(4, string, "What if there are none: Allow or Deny."),
+    selector: optional(
+      3,
+      LabelSelector,
+      "Selector of parameter objects by label, as an alternative to name.",
+    ),
+    parameterNotFoundAction: pointer(4, string, "How a missing parameter object is handled: Allow or Deny."),
   },
 };
 

@@ -8,33 +8,51 @@ import { webhookClientIn } from "../webhook-client.ts";
 
 const { message, kind, named } = admissionregistration;
 
-export const Rule = message("Rule", "Resources that a webhook is asked about.", {
-  apiGroups: optional(1, list(string), "Groups; * for all.", atomicList),
-  apiVersions: optional(2, list(string), "Versions; * for all.", atomicList),
-  resources: optional(3, list(string), "Resources and subresources; * for all.", atomicList),
-  scope: pointer(4, named("ScopeType", string), "Cluster, Namespaced or * for both.", hiddenDefault("*")),
+export const Rule = message("Rule", "Resources that a rule matches.", {
+  apiGroups: optional(1, list(string), "API groups to match; * matches all groups.", atomicList),
+  apiVersions: optional(2, list(string), "API versions to match; * matches all versions.", atomicList),
+  resources: optional(
+    3,
+    list(string),
+    "Resources and subresources to match, such as pods, pods/log or */scale; * matches all resources.",
+    atomicList,
+  ),
+  scope: pointer(
+    4,
+    named("ScopeType", string),
+    "Scope of the matched resources: Cluster, Namespaced or * (default) for both.",
+    hiddenDefault("*"),
+  ),
 });
 export type Rule = TypeOf<typeof Rule>;
 
-export const RuleWithOperations = message("RuleWithOperations", "Requests that a webhook is asked about.", {
-  operations: optional(
-    1,
-    list(named("OperationType", string)),
-    "CREATE, UPDATE, DELETE, CONNECT or * for all.",
-    atomicList,
-  ),
-  rule: inline(2, Rule),
-});
+export const RuleWithOperations = message(
+  "RuleWithOperations",
+  "Operations and resources that a rule matches.",
+  {
+    operations: optional(
+      1,
+      list(named("OperationType", string)),
+      "Operations to match: CREATE, UPDATE, DELETE, CONNECT or * for all.",
+      atomicList,
+    ),
+    rule: inline(2, Rule),
+  },
+);
 export type RuleWithOperations = TypeOf<typeof RuleWithOperations>;
 
 export const { ServiceReference, WebhookClientConfig } = webhookClientIn(admissionregistration);
 export type ServiceReference = TypeOf<typeof ServiceReference>;
 export type WebhookClientConfig = TypeOf<typeof WebhookClientConfig>;
 
-export const MatchCondition = message("MatchCondition", "A condition on the request.", {
-  name: required(1, string, "Name of the condition, for messages."),
-  expression: required(2, string, "The condition, in CEL."),
-});
+export const MatchCondition = message(
+  "MatchCondition",
+  "A condition that a request must fulfill to be sent to a webhook.",
+  {
+    name: required(1, string, "Name of the condition, unique in its list, used in error messages."),
+    expression: required(2, string, "CEL expression that must evaluate to a bool."),
+  },
+);
 export type MatchCondition = TypeOf<typeof MatchCondition>;
 
 /**
@@ -42,93 +60,132 @@ export type MatchCondition = TypeOf<typeof MatchCondition>;
  * differs.
  */
 const webhookFields = (objectSelector: number) => ({
-  name: required(1, string, "Full name of the webhook."),
-  clientConfig: embedded(2, WebhookClientConfig, "How it is reached.", { published: "required" }),
-  rules: optional(3, list(RuleWithOperations), "Requests it is asked about.", keepEmpty),
-  failurePolicy: pointer(4, named("FailurePolicyType", string), "What if it fails: Ignore or Fail.", {
-    ...openEnum("Fail", "Ignore"),
-    ...hiddenDefault("Fail"),
-  }),
+  name: required(1, string, "Fully qualified name of the webhook, such as policy.example.com."),
+  clientConfig: embedded(2, WebhookClientConfig, "How to connect to the webhook.", { published: "required" }),
+  rules: optional(
+    3,
+    list(RuleWithOperations),
+    "Operations and resources for which the webhook is called.",
+    keepEmpty,
+  ),
+  failurePolicy: pointer(
+    4,
+    named("FailurePolicyType", string),
+    "How errors in calling the webhook are handled: Ignore or Fail (default).",
+    {
+      ...openEnum("Fail", "Ignore"),
+      ...hiddenDefault("Fail"),
+    },
+  ),
   matchPolicy: pointer(
     9,
     named("MatchPolicyType", string),
-    "Whether rules also match other versions of a resource: Exact or Equivalent.",
+    "Whether rules also match equivalent versions of a resource: Exact, or Equivalent (default).",
     { ...openEnum("Equivalent", "Exact"), ...hiddenDefault("Equivalent") },
   ),
   namespaceSelector: optional(
     5,
     EmptyKeepingLabelSelector,
-    "Only objects in these namespaces.",
+    "Selector of the namespaces of matched objects; empty (default) matches all.",
     hiddenDefault({}),
   ),
   objectSelector: optional(
     objectSelector,
     EmptyKeepingLabelSelector,
-    "Only objects with these labels.",
+    "Selector of matched objects by their labels, before or after the change; empty (default) " +
+      "matches all.",
     hiddenDefault({}),
   ),
   sideEffects: required(
     6,
     named("SideEffectClass", string),
-    "What it does beside answering: None or NoneOnDryRun.",
+    "Whether the webhook has side effects: None, or NoneOnDryRun.",
     {
       ...openEnum("None", "NoneOnDryRun", "Some", "Unknown"),
       nullable: true,
     },
   ),
-  timeoutSeconds: pointer(7, int32, "Seconds to wait for the answer.", hiddenDefault(10)),
+  timeoutSeconds: pointer(
+    7,
+    int32,
+    "Seconds after which a call of the webhook times out; defaults to 10.",
+    hiddenDefault(10),
+  ),
   admissionReviewVersions: required(
     8,
     list(string),
-    "Versions of the review that it understands, best first.",
+    "AdmissionReview versions that the webhook accepts, in order of preference.",
   ),
 });
 
-export const ValidatingWebhook = message("ValidatingWebhook", "A webhook that may refuse.", {
-  ...webhookFields(10),
-  matchConditions: optional(11, list(MatchCondition), "Only requests for which all of these hold.", {
-    ...patchMerge("name"),
-    ...mapList("name"),
-    ...keepEmpty,
-  }),
-});
+export const ValidatingWebhook = message(
+  "ValidatingWebhook",
+  "An admission webhook that admits or rejects requests.",
+  {
+    ...webhookFields(10),
+    matchConditions: optional(
+      11,
+      list(MatchCondition),
+      "Conditions that must all be met for a request to be sent to the webhook.",
+      {
+        ...patchMerge("name"),
+        ...mapList("name"),
+        ...keepEmpty,
+      },
+    ),
+  },
+);
 export type ValidatingWebhook = TypeOf<typeof ValidatingWebhook>;
 
-export const MutatingWebhook = message("MutatingWebhook", "A webhook that may change the object.", {
+export const MutatingWebhook = message("MutatingWebhook", "An admission webhook that may change objects.", {
   ...webhookFields(11),
   reinvocationPolicy: pointer(
     10,
     named("ReinvocationPolicyType", string),
-    "Whether it is asked again after others changed the object: Never or IfNeeded.",
+    "Whether the webhook is called again if later plugins change the object: Never (default) or " +
+      "IfNeeded.",
     { ...openEnum("IfNeeded", "Never"), ...hiddenDefault("Never") },
   ),
-  matchConditions: optional(12, list(MatchCondition), "Only requests for which all of these hold.", {
-    ...patchMerge("name"),
-    ...mapList("name"),
-    ...keepEmpty,
-  }),
+  matchConditions: optional(
+    12,
+    list(MatchCondition),
+    "Conditions that must all be met for a request to be sent to the webhook.",
+    {
+      ...patchMerge("name"),
+      ...mapList("name"),
+      ...keepEmpty,
+    },
+  ),
 });
 export type MutatingWebhook = TypeOf<typeof MutatingWebhook>;
 
 export const ValidatingWebhookConfiguration = kind(
   "ValidatingWebhookConfiguration",
-  "Webhooks that may refuse.",
+  "Configuration of admission webhooks that admit or reject requests without changing them.",
   {
-    metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-    webhooks: optional(2, list(ValidatingWebhook), "The webhooks.", { ...patchMerge("name"), ...keepEmpty }),
+    metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+    webhooks: optional(2, list(ValidatingWebhook), "Webhooks and the requests they are called for.", {
+      ...patchMerge("name"),
+      ...keepEmpty,
+    }),
   },
 );
 export type ValidatingWebhookConfiguration = TypeOf<typeof ValidatingWebhookConfiguration>;
 
 export const MutatingWebhookConfiguration = kind(
   "MutatingWebhookConfiguration",
-  "Webhooks that may change objects.",
+  "Configuration of admission webhooks that may change objects.",
   {
-    metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-    webhooks: optional(2, list(MutatingWebhook), "The webhooks, asked in order.", {
-      ...patchMerge("name"),
-      ...keepEmpty,
-    }),
+    metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+    webhooks: optional(
+      2,
+      list(MutatingWebhook),
+      "Webhooks and the requests they are called for; called in order.",
+      {
+        ...patchMerge("name"),
+        ...keepEmpty,
+      },
+    ),
   },
 );
 export type MutatingWebhookConfiguration = TypeOf<typeof MutatingWebhookConfiguration>;
