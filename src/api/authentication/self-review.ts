@@ -6,13 +6,17 @@ import { UserInfo } from "./token.ts";
 
 /** Declares the kind, which is the same in both of its versions. */
 function selfReview({ message, kind }: typeof authenticationV1beta1) {
-  const status = message("SelfSubjectReviewStatus", "Who the asker is.", {
-    userInfo: embedded(1, UserInfo, "Name, groups and whatever else is known."),
+  const status = message("SelfSubjectReviewStatus", "Result of a self subject review.", {
+    userInfo: embedded(1, UserInfo, "User information of the requesting user, as seen by the server."),
   });
-  const review = kind("SelfSubjectReview", "Asks who the asker is.", {
-    metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-    status: embedded(2, status, "The answer."),
-  });
+  const review = kind(
+    "SelfSubjectReview",
+    "Returns the user information of the requesting user, as seen by the server.",
+    {
+      metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+      status: embedded(2, status, "User information, set by the server."),
+    },
+  );
   return { status, review };
 }
 

@@ -7,66 +7,88 @@ import { authentication } from "../packages.ts";
 
 const { message, kind } = authentication;
 
-export const BoundObjectReference = message("BoundObjectReference", "The object a token ends with.", {
-  kind: optional(1, string, "Pod or Secret."),
-  apiVersion: optional(2, string, "Version of the object."),
-  name: optional(3, string, "Name of the object."),
-  uid: optional(4, UID, "Identity of the object."),
-});
+export const BoundObjectReference = message(
+  "BoundObjectReference",
+  "Reference to an object that a token is bound to.",
+  {
+    kind: optional(1, string, "Kind of the object: Pod or Secret."),
+    apiVersion: optional(2, string, "API version of the object."),
+    name: optional(3, string, "Name of the object."),
+    uid: optional(4, UID, "UID of the object."),
+  },
+);
 export type BoundObjectReference = TypeOf<typeof BoundObjectReference>;
 
-export const TokenRequestSpec = message("TokenRequestSpec", "What token is asked for.", {
-  audiences: required(1, list(string), "Who is to accept it; the API server when empty."),
-  expirationSeconds: required(4, int64, "How long it should be good; the server may change it.", {
-    ...hiddenDefault(3600),
-    nullable: true,
-    published: "optional",
-  }),
-  boundObjectRef: required(3, BoundObjectReference, "The object it ends with.", {
-    nullable: true,
-    published: "optional",
-  }),
+export const TokenRequestSpec = message("TokenRequestSpec", "Specification of a token request.", {
+  audiences: required(
+    1,
+    list(string),
+    "Intended audiences of the token; defaults to those of the API server.",
+  ),
+  expirationSeconds: required(
+    4,
+    int64,
+    "Requested lifetime in seconds; defaults to 3600, and the server may issue a different one.",
+    {
+      ...hiddenDefault(3600),
+      nullable: true,
+      published: "optional",
+    },
+  ),
+  boundObjectRef: required(
+    3,
+    BoundObjectReference,
+    "Object that the token is bound to; the token becomes invalid when the object is deleted.",
+    {
+      nullable: true,
+      published: "optional",
+    },
+  ),
 });
 export type TokenRequestSpec = TypeOf<typeof TokenRequestSpec>;
 
-export const TokenRequestStatus = message("TokenRequestStatus", "The token.", {
-  token: required(1, string, "The token itself."),
-  expirationTimestamp: embedded(2, time, "When it runs out.", { published: "required" }),
+export const TokenRequestStatus = message("TokenRequestStatus", "Result of a token request.", {
+  token: required(1, string, "Opaque bearer token."),
+  expirationTimestamp: embedded(2, time, "Time at which the token expires.", { published: "required" }),
 });
 export type TokenRequestStatus = TypeOf<typeof TokenRequestStatus>;
 
-export const TokenRequest = kind("TokenRequest", "Asks for a token of a service account.", {
-  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  spec: embedded(2, TokenRequestSpec, "What token is asked for.", { published: "required" }),
-  status: embedded(3, TokenRequestStatus, "The token."),
+export const TokenRequest = kind("TokenRequest", "Requests a token of a service account.", {
+  metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+  spec: embedded(2, TokenRequestSpec, "Specification of the requested token.", { published: "required" }),
+  status: embedded(3, TokenRequestStatus, "Issued token, set by the server."),
 });
 export type TokenRequest = TypeOf<typeof TokenRequest>;
 
-export const UserInfo = message("UserInfo", "Who a user is.", {
-  username: optional(1, string, "Name of the user."),
-  uid: optional(2, string, "Identity of the user."),
-  groups: optional(3, list(string), "Groups the user is in."),
-  extra: optional(4, map(ExtraValue), "What else the authenticator knows."),
+export const UserInfo = message("UserInfo", "User information for authorization and auditing.", {
+  username: optional(1, string, "Name that uniquely identifies the user."),
+  uid: optional(2, string, "Unique ID of the user over time."),
+  groups: optional(3, list(string), "Names of the groups that the user belongs to."),
+  extra: optional(4, map(ExtraValue), "Extra attributes provided by the authenticator."),
 });
 export type UserInfo = TypeOf<typeof UserInfo>;
 
-export const TokenReviewSpec = message("TokenReviewSpec", "The token in question.", {
-  token: optional(1, string, "The token itself."),
-  audiences: optional(2, list(string), "Who the asker is; any match will do."),
+export const TokenReviewSpec = message("TokenReviewSpec", "Specification of a token review.", {
+  token: optional(1, string, "Opaque bearer token to authenticate."),
+  audiences: optional(
+    2,
+    list(string),
+    "Audiences of the requesting server, one of which the token must be intended for.",
+  ),
 });
 export type TokenReviewSpec = TypeOf<typeof TokenReviewSpec>;
 
-export const TokenReviewStatus = message("TokenReviewStatus", "Whose token it is.", {
-  authenticated: optional(1, bool, "Whether the token is good."),
-  user: embedded(2, UserInfo, "Whose token it is."),
-  audiences: optional(4, list(string), "Audiences of the asker that the token is for."),
-  error: optional(3, string, "Why the token could not be checked."),
+export const TokenReviewStatus = message("TokenReviewStatus", "Result of a token review.", {
+  authenticated: optional(1, bool, "Whether the token is valid for a known user."),
+  user: embedded(2, UserInfo, "User that the token authenticates."),
+  audiences: optional(4, list(string), "Audiences that both the token and the requesting server accept."),
+  error: optional(3, string, "Error that prevented the token from being checked."),
 });
 export type TokenReviewStatus = TypeOf<typeof TokenReviewStatus>;
 
-export const TokenReview = kind("TokenReview", "Asks whose a token is.", {
-  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  spec: embedded(2, TokenReviewSpec, "The token in question.", { published: "required" }),
-  status: embedded(3, TokenReviewStatus, "Whose token it is."),
+export const TokenReview = kind("TokenReview", "Attempts to authenticate a token to a known user.", {
+  metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+  spec: embedded(2, TokenReviewSpec, "Token to review.", { published: "required" }),
+  status: embedded(3, TokenReviewStatus, "Result of the review, set by the server."),
 });
 export type TokenReview = TypeOf<typeof TokenReview>;

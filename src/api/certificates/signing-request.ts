@@ -21,54 +21,85 @@ const { message, kind, named } = certificates;
 
 export const CertificateSigningRequestSpec = message(
   "CertificateSigningRequestSpec",
-  "What certificate is asked for.",
+  "Specification of a certificate signing request.",
   {
-    request: required(1, bytes, "The request, in PEM.", atomicList),
-    signerName: required(7, string, "Who is to sign it."),
-    expirationSeconds: pointer(8, int32, "How long it should be good; the signer may change it."),
-    usages: optional(5, list(named("KeyUsage", string)), "What it is to be used for.", atomicList),
-    username: optional(2, string, "Who asked; set by the server."),
-    uid: optional(3, string, "Identity of who asked; set by the server."),
-    groups: optional(4, list(string), "Groups of who asked; set by the server.", atomicList),
-    extra: optional(6, map(ExtraValue), "What else was known of who asked; set by the server."),
+    request: required(1, bytes, "PKCS#10 certificate request, PEM-encoded.", atomicList),
+    signerName: required(7, string, "Name of the requested signer."),
+    expirationSeconds: pointer(
+      8,
+      int32,
+      "Requested validity of the certificate in seconds; the signer may choose another one.",
+    ),
+    usages: optional(
+      5,
+      list(named("KeyUsage", string)),
+      "Key usages requested in the certificate.",
+      atomicList,
+    ),
+    username: optional(2, string, "Name of the user that created the request; set by the server."),
+    uid: optional(3, string, "UID of the user that created the request; set by the server."),
+    groups: optional(
+      4,
+      list(string),
+      "Groups of the user that created the request; set by the server.",
+      atomicList,
+    ),
+    extra: optional(
+      6,
+      map(ExtraValue),
+      "Extra attributes of the user that created the request; set by the server.",
+    ),
   },
 );
 export type CertificateSigningRequestSpec = TypeOf<typeof CertificateSigningRequestSpec>;
 
 export const CertificateSigningRequestCondition = message(
   "CertificateSigningRequestCondition",
-  "Approved, Denied or Failed.",
+  "A condition of a certificate signing request, of type Approved, Denied or Failed.",
   {
-    type: required(1, named("RequestConditionType", string), "What the condition is about."),
-    status: required(6, ConditionStatus, "True, False or Unknown."),
-    reason: optional(2, string, "One CamelCase word for the last change."),
-    message: optional(3, string, "The last change, for people."),
-    lastUpdateTime: embedded(4, time, "When the condition was last written."),
-    lastTransitionTime: embedded(5, time, "When the status last changed."),
+    type: required(1, named("RequestConditionType", string), "Type of the condition."),
+    status: required(6, ConditionStatus, "Status of the condition: True, False or Unknown."),
+    reason: optional(2, string, "Machine-readable reason for the last transition, one CamelCase word."),
+    message: optional(3, string, "Human-readable details of the last transition."),
+    lastUpdateTime: embedded(4, time, "Time at which the condition was last updated."),
+    lastTransitionTime: embedded(5, time, "Time at which the status of the condition last changed."),
   },
 );
 export type CertificateSigningRequestCondition = TypeOf<typeof CertificateSigningRequestCondition>;
 
 export const CertificateSigningRequestStatus = message(
   "CertificateSigningRequestStatus",
-  "How far a request has come.",
+  "Current status of a certificate signing request.",
   {
     conditions: optional(
       1,
       list(CertificateSigningRequestCondition),
-      "Whether it was approved, denied, or failed.",
+      "Conditions of the request: Approved, Denied or Failed.",
       mapList("type"),
     ),
-    certificate: optional(2, bytes, "The certificate, in PEM.", atomicList),
+    certificate: optional(2, bytes, "Issued certificate chain, PEM-encoded; set by the signer.", atomicList),
   },
 );
 export type CertificateSigningRequestStatus = TypeOf<typeof CertificateSigningRequestStatus>;
 
-export const CertificateSigningRequest = kind("CertificateSigningRequest", "Asks for a certificate.", {
-  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  spec: embedded(2, CertificateSigningRequestSpec, "What certificate is asked for.", {
-    published: "required",
-  }),
-  status: embedded(3, CertificateSigningRequestStatus, "How far it has come."),
-});
+export const CertificateSigningRequest = kind(
+  "CertificateSigningRequest",
+  "Requests a certificate from a signer, asynchronously and subject to approval.",
+  {
+    metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+    spec: embedded(
+      2,
+      CertificateSigningRequestSpec,
+      "Specification of the requested certificate; immutable apart from the status.",
+      {
+        published: "required",
+      },
+    ),
+    status: embedded(
+      3,
+      CertificateSigningRequestStatus,
+      "Status of the request: its approval and the issued certificate.",
+    ),
+  },
+);
 export type CertificateSigningRequest = TypeOf<typeof CertificateSigningRequest>;
