@@ -19,44 +19,73 @@ import { apiregistration } from "../packages.ts";
 
 const { message, kind, named } = apiregistration;
 
-export const ServiceReference = message("ServiceReference", "The service of the other server.", {
+export const ServiceReference = message("ServiceReference", "Reference to a service.", {
   namespace: optional(1, string, "Namespace of the service."),
   name: optional(2, string, "Name of the service."),
-  port: pointer(3, int32, "Port of the service.", hiddenDefault(443)),
+  port: pointer(3, int32, "Port of the service; defaults to 443.", hiddenDefault(443)),
 });
 export type ServiceReference = TypeOf<typeof ServiceReference>;
 
-export const APIServiceSpec = message("APIServiceSpec", "Which version, and who serves it.", {
-  service: optional(1, ServiceReference, "The service that serves it; unset when this server does."),
-  group: optional(2, string, "Name of the group."),
-  version: optional(3, string, "Name of the version."),
-  insecureSkipTLSVerify: optional(4, bool, "Trusts the other server without checking its certificate."),
-  caBundle: optional(5, bytes, "Certificates that its own is checked against, in PEM.", atomicList),
-  groupPriorityMinimum: required(7, int32, "Rank of the group among groups; higher goes first."),
-  versionPriority: required(8, int32, "Rank of the version within the group; higher goes first."),
+export const APIServiceSpec = message("APIServiceSpec", "Specification of an API service.", {
+  service: optional(
+    1,
+    ServiceReference,
+    "Service of the extension API server; unset if the version is served locally.",
+  ),
+  group: optional(2, string, "Name of the API group."),
+  version: optional(3, string, "Name of the API version."),
+  insecureSkipTLSVerify: optional(
+    4,
+    bool,
+    "Whether to skip verification of the extension server's TLS certificate.",
+  ),
+  caBundle: optional(
+    5,
+    bytes,
+    "PEM-encoded CA bundle for verifying the extension server's certificate.",
+    atomicList,
+  ),
+  groupPriorityMinimum: required(
+    7,
+    int32,
+    "Minimum priority of the group; groups with higher priorities are preferred by clients.",
+  ),
+  versionPriority: required(
+    8,
+    int32,
+    "Priority of the version within its group; higher priorities are listed first.",
+  ),
 });
 export type APIServiceSpec = TypeOf<typeof APIServiceSpec>;
 
-export const APIServiceCondition = message("APIServiceCondition", "One aspect of an API service's state.", {
-  type: required(1, named("APIServiceConditionType", string), "What the condition is about."),
-  status: required(2, ConditionStatus, "True, False or Unknown."),
-  lastTransitionTime: embedded(3, time, "When the status last changed."),
-  reason: optional(4, string, "One CamelCase word for the last change."),
-  message: optional(5, string, "The last change, for people."),
+export const APIServiceCondition = message("APIServiceCondition", "A condition of an API service.", {
+  type: required(1, named("APIServiceConditionType", string), "Type of the condition."),
+  status: required(2, ConditionStatus, "Status of the condition: True, False or Unknown."),
+  lastTransitionTime: embedded(3, time, "Time at which the status of the condition last changed."),
+  reason: optional(4, string, "Machine-readable reason for the last transition, one CamelCase word."),
+  message: optional(5, string, "Human-readable details of the last transition."),
 });
 export type APIServiceCondition = TypeOf<typeof APIServiceCondition>;
 
-export const APIServiceStatus = message("APIServiceStatus", "Whether the version can be reached.", {
-  conditions: optional(1, list(APIServiceCondition), "The latest observations, one for each type.", {
+export const APIServiceStatus = message("APIServiceStatus", "Current status of an API service.", {
+  conditions: optional(1, list(APIServiceCondition), "Latest observed conditions, one for each type.", {
     ...patchMerge("type"),
     ...mapList("type"),
   }),
 });
 export type APIServiceStatus = TypeOf<typeof APIServiceStatus>;
 
-export const APIService = kind("APIService", "One version of one group, and who serves it.", {
-  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  spec: embedded(2, APIServiceSpec, "Which version, and who serves it."),
-  status: embedded(3, APIServiceStatus, "Whether it can be reached."),
-});
+export const APIService = kind(
+  "APIService",
+  "Registers a version of an API group and the server that serves it.",
+  {
+    metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+    spec: embedded(2, APIServiceSpec, "Specification of the API service."),
+    status: embedded(
+      3,
+      APIServiceStatus,
+      "Current status of the API service, notably whether it is available.",
+    ),
+  },
+);
 export type APIService = TypeOf<typeof APIService>;
