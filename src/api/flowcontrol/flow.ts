@@ -21,186 +21,275 @@ import { flowcontrol } from "../packages.ts";
 function declare<F extends Fields>(version: string, shares: F, conditions: FieldExtras) {
   const { message, kind, named } = flowcontrol(version);
 
-  const UserSubject = message("UserSubject", "One user.", {
-    name: required(1, string, "Name of the user; * for all."),
+  const UserSubject = message("UserSubject", "A user that a flow schema applies to.", {
+    name: required(1, string, "Name of the user; * matches all users."),
   });
 
-  const GroupSubject = message("GroupSubject", "One group.", {
-    name: required(1, string, "Name of the group; * for all."),
+  const GroupSubject = message("GroupSubject", "A group that a flow schema applies to.", {
+    name: required(1, string, "Name of the group; * matches all groups."),
   });
 
   const ServiceAccountSubject = message(
     "ServiceAccountSubject",
-    "One service account, or all of a namespace.",
+    "A service account, or all service accounts of a namespace, that a flow schema applies to.",
     {
-      namespace: required(1, string, "Namespace of the account."),
-      name: required(2, string, "Name of the account; * for all."),
+      namespace: required(1, string, "Namespace of the service account."),
+      name: required(2, string, "Name of the service account; * matches all in the namespace."),
     },
   );
 
   const Subject = message(
     "Subject",
-    "Who asks; the one that kind says is set.",
+    "Originator of a request; the member named by kind is set.",
     {
-      kind: required(1, named("SubjectKind", string), "User, Group or ServiceAccount."),
-      user: optional(2, UserSubject, "One user."),
-      group: optional(3, GroupSubject, "One group."),
-      serviceAccount: optional(4, ServiceAccountSubject, "One service account."),
+      kind: required(1, named("SubjectKind", string), "Kind of the subject: User, Group or ServiceAccount."),
+      user: optional(2, UserSubject, "Match by user name."),
+      group: optional(3, GroupSubject, "Match by group."),
+      serviceAccount: optional(4, ServiceAccountSubject, "Match by service account."),
     },
     { union: { discriminator: "kind", members: ["group", "serviceAccount", "user"] } },
   );
 
-  const ResourcePolicyRule = message("ResourcePolicyRule", "Requests for resources; all parts must match.", {
-    verbs: required(1, list(string), "What is to be done; * for everything.", setList),
-    apiGroups: required(2, list(string), "Groups of the resources; * for all.", setList),
-    resources: required(3, list(string), "The resources; * for all.", setList),
-    clusterScope: optional(4, bool, "Also matches requests without a namespace."),
-    namespaces: required(5, list(string), "Namespaces; * for all.", { ...setList, published: "optional" }),
-  });
-
-  const NonResourcePolicyRule = message("NonResourcePolicyRule", "Requests for paths beside the API.", {
-    verbs: required(1, list(string), "What is to be done; * for everything.", setList),
-    nonResourceURLs: required(6, list(string), "The paths; a trailing * stands for anything.", setList),
-  });
-
-  const PolicyRulesWithSubjects = message("PolicyRulesWithSubjects", "Requests of some subjects.", {
-    subjects: required(1, list(Subject), "Who asks; any match will do.", atomicList),
-    resourceRules: optional(
-      2,
-      list(ResourcePolicyRule),
-      "Requests for resources; any match will do.",
-      atomicList,
-    ),
-    nonResourceRules: optional(
-      3,
-      list(NonResourcePolicyRule),
-      "Requests for paths; any match will do.",
-      atomicList,
-    ),
-  });
-
-  const FlowDistinguisherMethod = message("FlowDistinguisherMethod", "What makes one flow of requests.", {
-    type: required(1, named("FlowDistinguisherMethodType", string), "ByUser or ByNamespace."),
-  });
-
-  const PriorityLevelConfigurationReference = message(
-    "PriorityLevelConfigurationReference",
-    "A priority level.",
+  const ResourcePolicyRule = message(
+    "ResourcePolicyRule",
+    "Matches requests for resources by verb, group, resource and namespace, all of which must match.",
     {
-      name: required(1, string, "Name of the level."),
+      verbs: required(1, list(string), "Verbs to match; * matches all verbs.", setList),
+      apiGroups: required(2, list(string), "API groups to match; * matches all groups.", setList),
+      resources: required(
+        3,
+        list(string),
+        "Resources and subresources to match; * matches all resources.",
+        setList,
+      ),
+      clusterScope: optional(4, bool, "Whether requests without a namespace are matched as well."),
+      namespaces: required(5, list(string), "Namespaces to match; * matches all namespaces.", {
+        ...setList,
+        published: "optional",
+      }),
     },
   );
 
-  const FlowSchemaSpec = message("FlowSchemaSpec", "Which requests go to which level.", {
-    priorityLevelConfiguration: embedded(1, PriorityLevelConfigurationReference, "The level.", {
-      published: "required",
-    }),
-    matchingPrecedence: required(2, int32, "Rank among schemas; the lowest that matches counts.", {
-      ...hiddenDefault(1000),
-      published: "optional",
-    }),
-    distinguisherMethod: optional(3, FlowDistinguisherMethod, "What makes one flow; all are one when unset."),
-    rules: optional(4, list(PolicyRulesWithSubjects), "Requests that match; any will do.", atomicList),
+  const NonResourcePolicyRule = message(
+    "NonResourcePolicyRule",
+    "Matches requests for non-resource URLs by verb and path.",
+    {
+      verbs: required(1, list(string), "Verbs to match; * matches all verbs.", setList),
+      nonResourceURLs: required(
+        6,
+        list(string),
+        "URL paths to match; a trailing * matches any suffix.",
+        setList,
+      ),
+    },
+  );
+
+  const PolicyRulesWithSubjects = message(
+    "PolicyRulesWithSubjects",
+    "Matches requests by subject and by resource or URL.",
+    {
+      subjects: required(1, list(Subject), "Subjects, one of which must match the request.", atomicList),
+      resourceRules: optional(
+        2,
+        list(ResourcePolicyRule),
+        "Resource rules, one of which must match a request for a resource.",
+        atomicList,
+      ),
+      nonResourceRules: optional(
+        3,
+        list(NonResourcePolicyRule),
+        "Non-resource rules, one of which must match any other request.",
+        atomicList,
+      ),
+    },
+  );
+
+  const FlowDistinguisherMethod = message(
+    "FlowDistinguisherMethod",
+    "How the requests of a flow schema are divided into flows.",
+    {
+      type: required(
+        1,
+        named("FlowDistinguisherMethodType", string),
+        "Attribute that distinguishes flows: ByUser or ByNamespace.",
+      ),
+    },
+  );
+
+  const PriorityLevelConfigurationReference = message(
+    "PriorityLevelConfigurationReference",
+    "Reference to a priority level configuration.",
+    {
+      name: required(1, string, "Name of the priority level configuration."),
+    },
+  );
+
+  const FlowSchemaSpec = message("FlowSchemaSpec", "Specification of a flow schema.", {
+    priorityLevelConfiguration: embedded(
+      1,
+      PriorityLevelConfigurationReference,
+      "Priority level of the matched requests.",
+      {
+        published: "required",
+      },
+    ),
+    matchingPrecedence: required(
+      2,
+      int32,
+      "Precedence among flow schemas; the matching one with the lowest value applies. Defaults to 1000.",
+      {
+        ...hiddenDefault(1000),
+        published: "optional",
+      },
+    ),
+    distinguisherMethod: optional(
+      3,
+      FlowDistinguisherMethod,
+      "How requests are divided into flows; if unset, all requests are one flow.",
+    ),
+    rules: optional(
+      4,
+      list(PolicyRulesWithSubjects),
+      "Rules, one of which a request must match.",
+      atomicList,
+    ),
   });
 
-  const FlowSchemaCondition = message("FlowSchemaCondition", "One aspect of a flow schema's state.", {
-    type: optional(1, named("FlowSchemaConditionType", string), "What the condition is about."),
-    status: optional(2, named("ConditionStatus", string), "True, False or Unknown."),
-    lastTransitionTime: embedded(3, time, "When the status last changed."),
-    reason: optional(4, string, "One CamelCase word for the last change."),
-    message: optional(5, string, "The last change, for people."),
+  const FlowSchemaCondition = message("FlowSchemaCondition", "A condition of a flow schema.", {
+    type: optional(1, named("FlowSchemaConditionType", string), "Type of the condition."),
+    status: optional(2, named("ConditionStatus", string), "Status of the condition: True, False or Unknown."),
+    lastTransitionTime: embedded(3, time, "Time at which the status of the condition last changed."),
+    reason: optional(4, string, "Machine-readable reason for the last transition, one CamelCase word."),
+    message: optional(5, string, "Human-readable details of the last transition."),
   });
 
-  const FlowSchemaStatus = message("FlowSchemaStatus", "How a flow schema fares.", {
-    conditions: optional(1, list(FlowSchemaCondition), "The latest observations, one for each type.", {
+  const FlowSchemaStatus = message("FlowSchemaStatus", "Current status of a flow schema.", {
+    conditions: optional(1, list(FlowSchemaCondition), "Latest observed conditions, one for each type.", {
       ...conditions,
       ...mapList("type"),
     }),
   });
 
-  const FlowSchema = kind("FlowSchema", "Sorts requests into flows and gives them a priority level.", {
-    metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-    spec: embedded(2, FlowSchemaSpec, "Which requests go to which level."),
-    status: embedded(3, FlowSchemaStatus, "How it fares."),
+  const FlowSchema = kind("FlowSchema", "Assigns a set of requests to flows and to a priority level.", {
+    metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+    spec: embedded(2, FlowSchemaSpec, "Specification of the desired behavior of the flow schema."),
+    status: embedded(3, FlowSchemaStatus, "Current status of the flow schema."),
   });
 
-  const QueuingConfiguration = message("QueuingConfiguration", "How requests wait.", {
-    queues: required(1, int32, "How many queues.", { ...hiddenDefault(64), published: "optional" }),
-    handSize: required(2, int32, "From how many queues a flow takes the shortest.", {
-      ...hiddenDefault(8),
-      published: "optional",
-    }),
-    queueLengthLimit: required(3, int32, "Most requests in one queue.", {
-      ...hiddenDefault(50),
-      published: "optional",
-    }),
-  });
+  const QueuingConfiguration = message(
+    "QueuingConfiguration",
+    "Configuration of the queues of a priority level.",
+    {
+      queues: required(1, int32, "Number of queues; defaults to 64.", {
+        ...hiddenDefault(64),
+        published: "optional",
+      }),
+      handSize: required(
+        2,
+        int32,
+        "Number of queues dealt to each flow by shuffle sharding; defaults to 8.",
+        {
+          ...hiddenDefault(8),
+          published: "optional",
+        },
+      ),
+      queueLengthLimit: required(3, int32, "Maximum number of waiting requests in a queue; defaults to 50.", {
+        ...hiddenDefault(50),
+        published: "optional",
+      }),
+    },
+  );
 
   const LimitResponse = message(
     "LimitResponse",
-    "What becomes of requests that cannot run at once.",
+    "How requests that cannot be executed right away are handled.",
     {
-      type: required(1, named("LimitResponseType", string), "Queue or Reject."),
-      queuing: optional(2, QueuingConfiguration, "How they wait, for Queue."),
+      type: required(1, named("LimitResponseType", string), "Type of the response: Queue or Reject."),
+      queuing: optional(2, QueuingConfiguration, "Configuration of the queues; only for type Queue."),
     },
     { union: { discriminator: "type", members: ["queuing"] } },
   );
 
   const LimitedPriorityLevelConfiguration = message(
     "LimitedPriorityLevelConfiguration",
-    "How much a level may run at once.",
+    "Concurrency limits of a priority level.",
     {
       ...shares,
-      limitResponse: embedded(2, LimitResponse, "What becomes of the rest."),
-      lendablePercent: pointer(3, int32, "How much of its part others may borrow.", hiddenDefault(0)),
+      limitResponse: embedded(
+        2,
+        LimitResponse,
+        "How requests that cannot be executed right away are handled.",
+      ),
+      lendablePercent: pointer(
+        3,
+        int32,
+        "Percentage of the level's concurrency limit that other levels may borrow; defaults to 0.",
+        hiddenDefault(0),
+      ),
       borrowingLimitPercent: pointer(
         4,
         int32,
-        "How much it may borrow, as a share of its part; no limit when unset.",
+        "Maximum that the level may borrow, as a percentage of its limit; unlimited if unset.",
       ),
     },
   );
 
   const PriorityLevelConfigurationSpec = message(
     "PriorityLevelConfigurationSpec",
-    "How requests of a level are treated.",
+    "Specification of a priority level.",
     {
-      type: required(1, named("PriorityLevelEnablement", string), "Exempt from limits, or Limited."),
-      limited: optional(2, LimitedPriorityLevelConfiguration, "The limits, for Limited."),
+      type: required(
+        1,
+        named("PriorityLevelEnablement", string),
+        "Whether requests are exempt from limits (Exempt) or limited (Limited).",
+      ),
+      limited: optional(2, LimitedPriorityLevelConfiguration, "Concurrency limits; only for type Limited."),
     },
     { union: { discriminator: "type", members: ["limited"] } },
   );
 
   const PriorityLevelConfigurationCondition = message(
     "PriorityLevelConfigurationCondition",
-    "One aspect of a level's state.",
+    "A condition of a priority level.",
     {
-      type: optional(
-        1,
-        named("PriorityLevelConfigurationConditionType", string),
-        "What the condition is about.",
+      type: optional(1, named("PriorityLevelConfigurationConditionType", string), "Type of the condition."),
+      status: optional(
+        2,
+        named("ConditionStatus", string),
+        "Status of the condition: True, False or Unknown.",
       ),
-      status: optional(2, named("ConditionStatus", string), "True, False or Unknown."),
-      lastTransitionTime: embedded(3, time, "When the status last changed."),
-      reason: optional(4, string, "One CamelCase word for the last change."),
-      message: optional(5, string, "The last change, for people."),
+      lastTransitionTime: embedded(3, time, "Time at which the status of the condition last changed."),
+      reason: optional(4, string, "Machine-readable reason for the last transition, one CamelCase word."),
+      message: optional(5, string, "Human-readable details of the last transition."),
     },
   );
 
-  const PriorityLevelConfigurationStatus = message("PriorityLevelConfigurationStatus", "How a level fares.", {
-    conditions: optional(
-      1,
-      list(PriorityLevelConfigurationCondition),
-      "The latest observations, one for each type.",
-      { ...conditions, ...mapList("type") },
-    ),
-  });
+  const PriorityLevelConfigurationStatus = message(
+    "PriorityLevelConfigurationStatus",
+    "Current status of a priority level.",
+    {
+      conditions: optional(
+        1,
+        list(PriorityLevelConfigurationCondition),
+        "Latest observed conditions, one for each type.",
+        { ...conditions, ...mapList("type") },
+      ),
+    },
+  );
 
-  const PriorityLevelConfiguration = kind("PriorityLevelConfiguration", "A level of priority.", {
-    metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-    spec: embedded(2, PriorityLevelConfigurationSpec, "How its requests are treated."),
-    status: embedded(3, PriorityLevelConfigurationStatus, "How it fares."),
-  });
+  const PriorityLevelConfiguration = kind(
+    "PriorityLevelConfiguration",
+    "Configuration of a priority level, which limits the concurrency of its requests.",
+    {
+      metadata: embedded(1, ObjectMeta, "Standard object metadata."),
+      spec: embedded(
+        2,
+        PriorityLevelConfigurationSpec,
+        "Specification of the desired behavior of the priority level.",
+      ),
+      status: embedded(3, PriorityLevelConfigurationStatus, "Current status of the priority level."),
+    },
+  );
 
   return {
     UserSubject,
@@ -226,7 +315,7 @@ function declare<F extends Fields>(version: string, shares: F, conditions: Field
   };
 }
 
-const doc = "Its part of what the server may run at once.";
+const doc = "Share of the server's total concurrency limit that the level receives; defaults to 30.";
 
 /** The preferred version. */
 export const v1beta3 = declare(
