@@ -4,59 +4,107 @@ import { accessConfig } from "../packages.ts";
 
 function declared(version: string) {
   const { message, kind } = accessConfig(version);
-  const Issuer = message("Issuer", "Who issues tokens, and for whom.", {
-    url: required(1, string, "The iss claim of its tokens, an https URL."),
-    discoveryURL: optional(2, string, "Where its discovery document is, when that is not below the URL."),
-    certificateAuthority: optional(3, string, "PEM text of the authorities that vouch for it."),
-    audiences: required(4, list(string), "Audiences, one of which a token must be issued for."),
-    audienceMatchPolicy: optional(5, string, "MatchAny; must be set for several audiences."),
-    egressSelectorType: optional(6, string, "The network it is in: controlplane or cluster."),
+  const Issuer = message("Issuer", "Issuer of tokens and the audiences it issues them for.", {
+    url: required(
+      1,
+      string,
+      "URL of the issuer, which must equal the iss claim of its tokens; must use https.",
+    ),
+    discoveryURL: optional(
+      2,
+      string,
+      "URL of the discovery document, if it differs from the default below the issuer URL.",
+    ),
+    certificateAuthority: optional(
+      3,
+      string,
+      "PEM-encoded CA certificates for verifying the issuer's endpoint; defaults to the system's roots.",
+    ),
+    audiences: required(
+      4,
+      list(string),
+      "Accepted audiences, one of which must be in the aud claim of a token.",
+    ),
+    audienceMatchPolicy: optional(
+      5,
+      string,
+      "How audiences are matched: MatchAny; required if there are several audiences.",
+    ),
+    egressSelectorType: optional(
+      6,
+      string,
+      "Egress selection for requests to the issuer: controlplane or cluster.",
+    ),
   });
-  const ClaimValidationRule = message("ClaimValidationRule", "What a token must say.", {
-    claim: optional(1, string, "A claim that must have the required value."),
-    requiredValue: optional(2, string, "The value."),
-    expression: optional(3, string, "An expression over claims that must be true."),
-    message: optional(4, string, "What is said when it is not."),
+  const ClaimValidationRule = message(
+    "ClaimValidationRule",
+    "A rule that validates the claims of a token; either claim or expression is set.",
+    {
+      claim: optional(1, string, "Name of a claim that must have the required value."),
+      requiredValue: optional(2, string, "Required value of the claim."),
+      expression: optional(3, string, "CEL expression over claims that must evaluate to true."),
+      message: optional(4, string, "Message returned if the expression evaluates to false."),
+    },
+  );
+  const PrefixedClaimOrExpression = message(
+    "PrefixedClaimOrExpression",
+    "Claim or CEL expression that a user name or groups are taken from.",
+    {
+      claim: optional(1, string, "Name of the claim to use."),
+      prefix: pointer(2, string, "Prefix added to the claim's value; required if claim is set."),
+      expression: optional(3, string, "CEL expression over claims that yields the value."),
+    },
+  );
+  const ClaimOrExpression = message(
+    "ClaimOrExpression",
+    "Claim or CEL expression that a value is taken from.",
+    {
+      claim: optional(1, string, "Name of the claim to use."),
+      expression: optional(2, string, "CEL expression over claims that yields the value."),
+    },
+  );
+  const ExtraMapping = message("ExtraMapping", "Maps claims to an extra attribute of the user.", {
+    key: required(1, string, "Key of the attribute, a path prefixed with a domain such as example.org/team."),
+    valueExpression: required(2, string, "CEL expression over claims that yields the values."),
   });
-  const PrefixedClaimOrExpression = message("PrefixedClaimOrExpression", "Where a name comes from.", {
-    claim: optional(1, string, "The claim that holds it."),
-    prefix: pointer(2, string, "What is put in front of it; must be given with a claim."),
-    expression: optional(3, string, "An expression over claims that gives it."),
+  const ClaimMappings = message("ClaimMappings", "How the claims of a token are mapped to user attributes.", {
+    username: embedded(1, PrefixedClaimOrExpression, "Source of the user name."),
+    groups: embedded(2, PrefixedClaimOrExpression, "Source of the groups."),
+    uid: embedded(3, ClaimOrExpression, "Source of the UID."),
+    extra: optional(4, list(ExtraMapping), "Sources of extra attributes."),
   });
-  const ClaimOrExpression = message("ClaimOrExpression", "Where a value comes from.", {
-    claim: optional(1, string, "The claim that holds it."),
-    expression: optional(2, string, "An expression over claims that gives it."),
+  const UserValidationRule = message("UserValidationRule", "A rule that validates the mapped user.", {
+    expression: required(1, string, "CEL expression over user that must evaluate to true."),
+    message: optional(2, string, "Message returned if the expression evaluates to false."),
   });
-  const ExtraMapping = message("ExtraMapping", "A further attribute of the user.", {
-    key: required(1, string, "A path below a domain, such as example.org/team."),
-    valueExpression: required(2, string, "An expression over claims that gives its values."),
+  const JWTAuthenticator = message("JWTAuthenticator", "An authenticator for the JWT tokens of an issuer.", {
+    issuer: embedded(1, Issuer, "Issuer of the tokens."),
+    claimValidationRules: optional(
+      2,
+      list(ClaimValidationRule),
+      "Rules that validate the claims of the tokens.",
+    ),
+    claimMappings: embedded(3, ClaimMappings, "How claims are mapped to user attributes."),
+    userValidationRules: optional(4, list(UserValidationRule), "Rules that validate the mapped user."),
   });
-  const ClaimMappings = message("ClaimMappings", "How claims become a user.", {
-    username: embedded(1, PrefixedClaimOrExpression, "The user's name."),
-    groups: embedded(2, PrefixedClaimOrExpression, "The user's groups."),
-    uid: embedded(3, ClaimOrExpression, "The user's identity."),
-    extra: optional(4, list(ExtraMapping), "Further attributes."),
+  const AnonymousAuthCondition = message(
+    "AnonymousAuthCondition",
+    "A condition under which anonymous requests are allowed.",
+    {
+      path: required(1, string, "URL path for which anonymous requests are allowed."),
+    },
+  );
+  const AnonymousAuthConfig = message("AnonymousAuthConfig", "Configuration of anonymous authentication.", {
+    enabled: required(1, bool, "Whether anonymous requests are allowed."),
+    conditions: optional(
+      2,
+      list(AnonymousAuthCondition),
+      "Conditions, one of which anonymous requests must meet; no restriction if empty.",
+    ),
   });
-  const UserValidationRule = message("UserValidationRule", "What must hold for a user.", {
-    expression: required(1, string, "An expression over user that must be true."),
-    message: optional(2, string, "What is said when it is not."),
-  });
-  const JWTAuthenticator = message("JWTAuthenticator", "One issuer of tokens.", {
-    issuer: embedded(1, Issuer, "The issuer."),
-    claimValidationRules: optional(2, list(ClaimValidationRule), "What its tokens must say."),
-    claimMappings: embedded(3, ClaimMappings, "How their claims become a user."),
-    userValidationRules: optional(4, list(UserValidationRule), "What must hold for that user."),
-  });
-  const AnonymousAuthCondition = message("AnonymousAuthCondition", "Where no credential is needed.", {
-    path: required(1, string, "The path of the request."),
-  });
-  const AnonymousAuthConfig = message("AnonymousAuthConfig", "Requests without a credential.", {
-    enabled: required(1, bool, "Whether they are let in."),
-    conditions: optional(2, list(AnonymousAuthCondition), "Only these; all when empty."),
-  });
-  return kind("AuthenticationConfiguration", "How requests are authenticated.", {
-    jwt: required(1, list(JWTAuthenticator), "Issuers of tokens."),
-    anonymous: optional(2, AnonymousAuthConfig, "Requests without a credential."),
+  return kind("AuthenticationConfiguration", "Configuration of how requests are authenticated.", {
+    jwt: required(1, list(JWTAuthenticator), "JWT authenticators, one for each issuer."),
+    anonymous: optional(2, AnonymousAuthConfig, "Configuration of anonymous authentication."),
   });
 }
 

@@ -5,9 +5,9 @@ import { nodeagentConfig } from "../packages.ts";
 
 export const SerializedNodeConfigSource = nodeagentConfig.kind(
   "SerializedNodeConfigSource",
-  "A source of configuration, kept on disk.",
+  "A serialized source of node configuration, stored on disk.",
   {
-    source: optional(1, NodeConfigSource, "The source."),
+    source: optional(1, NodeConfigSource, "Source of the configuration."),
   },
 );
 export type SerializedNodeConfigSource = TypeOf<typeof SerializedNodeConfigSource>;
