@@ -1,6 +1,13 @@
 // Finds a node for a pod by filtering and scoring, or returns why no node fits.
-import type { Plugin, PodView, NodeRejection, Snapshot } from "./framework.ts";
+import type { Plugin, NodeRejection, Snapshot } from "./framework.ts";
 import type { NodeInfo, SeenPod } from "./node-info.ts";
+import {
+  type CycleMetrics,
+  type ObservedView,
+  type ViewObserver,
+  observedScorer,
+  statusOf,
+} from "./plugin-metrics.ts";
 import { priorityOf } from "./scheduling-queue.ts";
 
 export type Placement =
@@ -29,6 +36,8 @@ export interface PlacementOptions {
   readonly start?: number;
   /** Percentage of nodes to find feasible before scoring; 0 chooses it adaptively. */
   readonly percentageOfNodesToScore?: number;
+  /** Records extension points and plugins. */
+  readonly cycle?: CycleMetrics | undefined;
 }
 
 /**
@@ -41,12 +50,19 @@ export function nodesToFind(total: number, percentage = 0): number {
   return Math.max(100, Math.trunc((total * share) / 100));
 }
 
-interface NamedView extends PodView {
+interface NamedView extends ObservedView {
   readonly plugin: string;
 }
 
-export function viewsOf(pod: SeenPod, snapshot: Snapshot, plugins: readonly Plugin[]): readonly NamedView[] {
-  return plugins.flatMap(({ name, view }) => (view ? [{ plugin: name, ...view(pod, snapshot) }] : []));
+export function viewsOf(
+  pod: SeenPod,
+  snapshot: Snapshot,
+  plugins: readonly Plugin[],
+  observe: ViewObserver = (_, prepare) => prepare(),
+): readonly NamedView[] {
+  return plugins.flatMap(({ name, view }) =>
+    view ? [{ plugin: name, ...observe(name, () => view(pod, snapshot)) }] : [],
+  );
 }
 
 /**
@@ -70,9 +86,11 @@ function conflictOf(views: readonly NamedView[]): NodeRejection | undefined {
 }
 
 /** Returns the rejection of the first plugin that rejects the node. */
-export function filterNode(views: readonly PodView[], node: NodeInfo): NodeRejection | undefined {
+export function filterNode(views: readonly ObservedView[], node: NodeInfo): NodeRejection | undefined {
   for (const view of views) {
-    const rejection = view.filter?.(node);
+    if (!view.filter) continue;
+    if (view.filterCalls) view.filterCalls.value++;
+    const rejection = view.filter(node);
     if (rejection) return rejection;
   }
   return undefined;
@@ -85,9 +103,9 @@ export function filterNode(views: readonly PodView[], node: NodeInfo): NodeRejec
 export function filterWithNominated(
   pod: SeenPod,
   snapshot: Snapshot,
-  views: readonly PodView[],
+  views: readonly ObservedView[],
   node: NodeInfo,
-  { plugins, nominated }: Pick<PlacementOptions, "plugins" | "nominated">,
+  { plugins, nominated, cycle }: Pick<PlacementOptions, "plugins" | "nominated" | "cycle">,
 ): NodeRejection | undefined {
   const nominatedPods = (nominated.get(node.name) ?? []).filter(
     (each) => each.metadata.uid !== pod.metadata.uid && priorityOf(each) >= priorityOf(pod),
@@ -97,7 +115,7 @@ export function filterWithNominated(
   const nodeWithNominated = node.clone();
   for (const each of nominatedPods) nodeWithNominated.add(each);
   const simulated = withNode(snapshot, nodeWithNominated);
-  return filterNode(viewsOf(pod, simulated, plugins), nodeWithNominated);
+  return filterNode(viewsOf(pod, simulated, plugins, cycle?.simulatedView), nodeWithNominated);
 }
 
 /** Returns the snapshot with one node replaced. */
@@ -107,12 +125,28 @@ export const withNode = (snapshot: Snapshot, node: NodeInfo): Snapshot => ({
 });
 
 export function findNode(pod: SeenPod, snapshot: Snapshot, options: PlacementOptions): Placement {
-  const { plugins } = options;
+  const { plugins, cycle } = options;
   const total = snapshot.nodes.size;
-  const views = viewsOf(pod, snapshot, plugins);
+  const preFiltered = cycle?.start("PreFilter");
+  const views = viewsOf(pod, snapshot, plugins, cycle?.view);
   const forAll = views.find(({ rejectsPod }) => rejectsPod)?.rejectsPod ?? conflictOf(views);
+  preFiltered?.(statusOf(forAll));
+  if (forAll) return { node: undefined, failures: { total, forAll, byNode: new Map() } };
+  const filtered = cycle?.start("Filter");
+  const { feasible, byNode } = filterNodes(pod, snapshot, views, options);
+  filtered?.("Success");
+  if (feasible.length === 0) return { node: undefined, failures: { total, byNode } };
+  return { node: feasible.length === 1 ? feasible[0]! : bestNode(pod, snapshot, feasible, options) };
+}
+
+/** Returns the feasible nodes, as many as are to be scored, and why others were rejected. */
+function filterNodes(
+  pod: SeenPod,
+  snapshot: Snapshot,
+  views: readonly NamedView[],
+  options: PlacementOptions,
+): { readonly feasible: readonly NodeInfo[]; readonly byNode: ReadonlyMap<string, NodeRejection> } {
   const byNode = new Map<string, NodeRejection>();
-  if (forAll) return { node: undefined, failures: { total, forAll, byNode } };
   const only = views.flatMap(({ onlyNodes }) => (onlyNodes ? [onlyNodes] : []));
   const all = [...snapshot.nodes.values()].filter(({ name }) => only.every((names) => names.has(name)));
   // The node on which preemption made room most likely fits.
@@ -120,7 +154,7 @@ export function findNode(pod: SeenPod, snapshot: Snapshot, options: PlacementOpt
     ? all.find(({ name }) => name === pod.status.nominatedNodeName)
     : undefined;
   if (nominatedNode && !filterWithNominated(pod, snapshot, views, nominatedNode, options))
-    return { node: nominatedNode };
+    return { feasible: [nominatedNode], byNode };
   const feasible: NodeInfo[] = [];
   const wanted = nodesToFind(all.length, options.percentageOfNodesToScore);
   for (let index = 0; index < all.length && feasible.length < wanted; index++) {
@@ -129,24 +163,29 @@ export function findNode(pod: SeenPod, snapshot: Snapshot, options: PlacementOpt
     if (rejection) byNode.set(node.name, rejection);
     else feasible.push(node);
   }
-  if (feasible.length === 0) return { node: undefined, failures: { total, byNode } };
-  return { node: feasible.length === 1 ? feasible[0]! : bestNode(pod, snapshot, feasible, options) };
+  return { feasible, byNode };
 }
 
 function bestNode(
   pod: SeenPod,
   snapshot: Snapshot,
   feasible: readonly NodeInfo[],
-  { plugins, random }: PlacementOptions,
+  { plugins, random, cycle }: PlacementOptions,
 ): NodeInfo {
+  const preScored = cycle?.start("PreScore");
+  const scorers = plugins.flatMap(({ name, scorer, weight = 1 }) => {
+    const found = scorer && observedScorer(cycle, name, () => scorer(pod, snapshot, feasible));
+    return found ? [{ found, weight }] : [];
+  });
+  preScored?.("Success");
+  const scored = cycle?.start("Score");
   const totals = new Map(feasible.map(({ name }) => [name, 0]));
-  for (const { scorer, weight = 1 } of plugins) {
-    const found = scorer?.(pod, snapshot, feasible);
-    if (!found) continue;
+  for (const { found, weight } of scorers) {
     const scores = new Map(feasible.map((node) => [node.name, found.score(node)]));
     found.normalize?.(scores);
     for (const [name, score] of scores) totals.set(name, totals.get(name)! + score * weight);
   }
+  scored?.("Success");
   const highest = Math.max(...totals.values());
   const ties = feasible.filter(({ name }) => totals.get(name) === highest);
   return ties[Math.min(ties.length - 1, Math.floor(random() * ties.length))]!;

@@ -4,6 +4,7 @@ import type { AnyObject } from "#client";
 import type { Plugin, Snapshot } from "./framework.ts";
 import type { NodeInfo, SeenPod } from "./node-info.ts";
 import { type FilterFailures, type Nominated, filterWithNominated, viewsOf, withNode } from "./placement.ts";
+import type { CycleMetrics } from "./plugin-metrics.ts";
 import { selectsLabels } from "./plugins/inter-pod-affinity.ts";
 import { priorityOf } from "./scheduling-queue.ts";
 
@@ -21,6 +22,8 @@ export interface PreemptionOptions {
   readonly plugins: readonly Plugin[];
   readonly nominated: Nominated;
   readonly budgets: readonly (PodDisruptionBudget & AnyObject)[];
+  /** Records calls of filters. */
+  readonly cycle?: CycleMetrics | undefined;
 }
 
 export const startedAt = ({ status, metadata }: SeenPod): string =>
@@ -87,7 +90,7 @@ function victimsOn(
   for (const each of lower) trial.remove(each.metadata.uid!);
   const fits = (): string | undefined => {
     const simulated = withNode(snapshot, trial);
-    const views = viewsOf(pod, simulated, options.plugins);
+    const views = viewsOf(pod, simulated, options.plugins, options.cycle?.simulatedView);
     const forAll = views.find(({ rejectsPod }) => rejectsPod)?.rejectsPod;
     return (forAll ?? filterWithNominated(pod, simulated, views, trial, options))?.reasons[0];
   };

@@ -30,3 +30,28 @@ test("attempts, queue sizes and cache sizes are exported under the names of the 
     ])
       assert.ok(await has(line), line);
   }));
+
+test("extension points of scheduling, preemption and binding are measured", () =>
+  withScheduler(async ({ client, metrics, until }) => {
+    const has = (line: string) => until(async () => metrics().split("\n").includes(line));
+    const point = (name: string, status: string): string =>
+      `scheduler_framework_extension_point_duration_seconds_count{extension_point="${name}",profile="default-scheduler",status="${status}"} 1`;
+    await addNode(client, "n1", "1");
+    await addPod(client, "big", "1500m");
+    for (const [name, status] of [
+      ["PreFilter", "Success"],
+      ["Filter", "Success"],
+      ["PostFilter", "Unschedulable"],
+    ] as const)
+      assert.ok(await has(point(name, status)), name);
+    await addPod(client, "a");
+    for (const name of ["Reserve", "PreBind", "Bind"]) assert.ok(await has(point(name, "Success")), name);
+    assert.ok(await has('scheduler_goroutines{operation="binding"} 0'));
+    for (const name of ["NodeName", "NodeResourcesFit"])
+      assert.ok(
+        await has(
+          `scheduler_plugin_evaluation_total{extension_point="Filter",plugin="${name}",profile="default-scheduler"} 2`,
+        ),
+        name,
+      );
+  }));

@@ -1,6 +1,7 @@
 // Scheduler metrics, under the names of the original.
-import type { Metrics } from "#base";
+import type { Gauge, Metrics } from "#base";
 import type { ClusterCache } from "./cluster-cache.ts";
+import { type PluginMetrics, pluginMetrics } from "./plugin-metrics.ts";
 import type { IncomingPod, QueuedPod, SchedulingQueue } from "./scheduling-queue.ts";
 
 export interface SchedulerMetrics {
@@ -14,6 +15,9 @@ export interface SchedulerMetrics {
   bound(profile: string, entry: QueuedPod, milliseconds: number): void;
   preemptionTried(): void;
   preempted(victims: number): void;
+  /** The number of bindings in progress. */
+  readonly bindings: Gauge;
+  readonly plugins: PluginMetrics;
 }
 
 interface Observed {
@@ -106,6 +110,15 @@ export function schedulerMetrics(metrics: Metrics, observed: () => Observed): Sc
     },
     preemptionTried: () => preemptions.add(),
     preempted: (count) => victims.observe(count),
+    bindings: metrics
+      .gauge({
+        name: "scheduler_goroutines",
+        help: "Number of running goroutines split by the work they do such as binding.",
+        labels: ["operation"],
+        stability: "ALPHA",
+      })
+      .with("binding"),
+    plugins: pluginMetrics(metrics),
   };
 }
 

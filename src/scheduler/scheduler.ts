@@ -11,6 +11,7 @@ import type { NodeInfo, SeenNode, SeenPod } from "./node-info.ts";
 import { admits } from "./node-admission.ts";
 import { type FilterFailures, failureText, findNode } from "./placement.ts";
 import { type Candidate, preempt } from "./preemption.ts";
+import { type CycleMetrics, type Finish, sampledShare } from "./plugin-metrics.ts";
 import { type Profile, profileFrom } from "./profile.ts";
 import { schedulerMetrics } from "./scheduler-metrics.ts";
 import { type QueuedPod, SchedulingQueue, priorityOf } from "./scheduling-queue.ts";
@@ -32,6 +33,13 @@ export interface SchedulerOptions {
   readonly profiles?: readonly Profile[];
   readonly backoff?: { readonly initialMilliseconds: number; readonly maxMilliseconds: number };
   readonly random?: () => number;
+}
+
+/** The scheduling cycle that found a node for a pod. */
+interface Attempt {
+  readonly snapshot: Snapshot;
+  readonly cycle: CycleMetrics | undefined;
+  readonly startedAt: number;
 }
 
 const keyOf = ({ metadata }: SeenPod): string => `${metadata.namespace}/${metadata.name}`;
@@ -167,6 +175,7 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
     const startedAt = clock.now();
     const profile = profiles.get(profileName(pod))!;
     const snapshot = takeSnapshot();
+    const cycle = measure?.plugins.cycle(profileName(pod), random() < sampledShare);
     try {
       if (snapshot.nodes.size === 0) {
         reject(entry, new Set(), "no nodes available to schedule pods");
@@ -179,12 +188,13 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
         random,
         start: start++,
         percentageOfNodesToScore: profile.percentageOfNodesToScore ?? 0,
+        cycle,
       });
       measure?.decided(clock.now() - startedAt);
-      if (found.node) startBinding(entry, found.node, snapshot, startedAt);
+      if (found.node) startBinding(entry, found.node, { snapshot, cycle, startedAt });
       else {
         measure?.failed(profileName(pod), "unschedulable", clock.now() - startedAt);
-        await postFilter(entry, profile, snapshot, found.failures);
+        await postFilter(entry, profile, { snapshot, cycle }, found.failures);
       }
     } catch (error) {
       if (signal.aborted) return;
@@ -199,7 +209,7 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
   async function postFilter(
     entry: QueuedPod,
     profile: Profile,
-    snapshot: Snapshot,
+    { snapshot, cycle }: Pick<Attempt, "snapshot" | "cycle">,
     failures: FilterFailures,
   ): Promise<void> {
     const { pod } = entry;
@@ -207,13 +217,16 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
     const plugins = new Set(rejections.map(({ plugin }) => plugin).filter(Boolean));
     if (profile.preempts === false) return reject(entry, plugins, failureText(failures));
     measure?.preemptionTried();
+    const finished = [cycle?.start("PostFilter"), cycle?.startPlugin?.("PostFilter", "DefaultPreemption")];
     const result = preempt(pod, snapshot, failures, {
       plugins: profile.plugins,
       nominated: nominatedPods(),
       budgets: [...budgets.items()],
+      cycle,
     });
+    if (result.candidate) await evictVictims(pod, result.candidate);
+    for (const finish of finished) finish?.(result.candidate ? "Success" : "Unschedulable");
     if (result.candidate) {
-      await evictVictims(pod, result.candidate);
       nominate(pod, result.candidate.node);
       reject(entry, plugins, failureText(failures), result.candidate.node);
     } else reject(entry, plugins, failureText(failures, result.message));
@@ -315,15 +328,20 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
   }
 
   /** Assumes the pod at once and binds it in the background: the next pod does not wait for the server. */
-  function startBinding(entry: QueuedPod, node: NodeInfo, snapshot: Snapshot, began: number): void {
+  function startBinding(entry: QueuedPod, node: NodeInfo, attempt: Attempt): void {
     const { pod } = entry;
+    const { snapshot, cycle } = attempt;
+    const reserved = [cycle?.start("Reserve"), cycle?.startPlugin?.("Reserve", "VolumeBinding")];
     const decision = volumeDecision(pod, node, snapshot);
     for (const { volume } of decision?.bind ?? []) volumes.assumed.add(volume);
     for (const name of decision?.provision ?? [])
       volumes.provisioning.set(`${pod.metadata.namespace}/${name}`, node.name);
+    for (const finish of reserved) finish?.("Success");
     cache.assume(pod, node.name);
     nominations.delete(pod.metadata.uid!);
-    const running = bind(entry, node.name, decision, began).finally(() => {
+    measure?.bindings.add();
+    const running = bind(entry, node.name, decision, attempt).finally(() => {
+      measure?.bindings.add(-1);
       for (const { volume } of decision?.bind ?? []) volumes.assumed.delete(volume);
       for (const name of decision?.provision ?? [])
         volumes.provisioning.delete(`${pod.metadata.namespace}/${name}`);
@@ -336,14 +354,21 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
     entry: QueuedPod,
     node: string,
     decision: VolumeDecision | undefined,
-    began: number,
+    { cycle, startedAt: began }: Attempt,
   ): Promise<void> {
     const { pod } = entry;
+    const start = (point: "PreBind" | "Bind", plugin: string): readonly (Finish | undefined)[] => [
+      cycle?.start(point),
+      cycle?.startPlugin?.(point, plugin),
+    ];
+    let finished = start("PreBind", "VolumeBinding");
     const { namespace, name, uid } = pod.metadata;
     let hasVolumes = false;
     try {
       if (decision) await bindVolumes({ client, clock, signal, volumes }, pod, node, decision);
       hasVolumes = true;
+      for (const finish of finished) finish?.("Success");
+      finished = start("Bind", "DefaultBinder");
       const path = `/api/v1/namespaces/${encodeURIComponent(namespace!)}/pods/${encodeURIComponent(name!)}/binding`;
       await client.request("POST", path, {
         apiVersion: "v1",
@@ -351,8 +376,12 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
         metadata: { name, namespace, uid },
         target: { kind: "Node", name: node },
       });
+      for (const finish of finished) finish?.("Success");
     } catch (error) {
+      for (const finish of finished) finish?.("Error");
+      const unreserved = cycle?.start("Unreserve");
       cache.forget(uid!);
+      unreserved?.("Success");
       if (signal.aborted) return;
       queue.onEvent("pod deleted");
       // Deleted, or bound by another client: the watch will report it.

@@ -82,6 +82,8 @@ export const nodeAffinity = (added?: NodeAffinity): Plugin => ({
     if (only?.size === 0)
       return { rejectsPod: rejection("NodeAffinity", "pod affinity terms conflict", true) };
     const enforced = added?.requiredDuringSchedulingIgnoredDuringExecution;
+    const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+    if (!enforced && !required && !spec.nodeSelector) return {};
     return {
       ...(only && { onlyNodes: only }),
       filter: ({ name, labels }) => {
