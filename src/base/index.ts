@@ -81,7 +81,9 @@ export {
   createMetrics,
 } from "./metrics.ts";
 export { type OneQueueMetrics, type QueueMetrics, queueMetrics } from "./queue-metrics.ts";
+export { builtFrom } from "./built-from.ts";
 export { processMetrics } from "./process-metrics.ts";
+export { versionInfo } from "./version-info.ts";
 export { processStart } from "./process-start.ts";
 export { type PemBlock, pemBlocks } from "./pem.ts";
 export { writePrivate } from "./private-file.ts";

@@ -14,6 +14,7 @@ export {
 export { fileReply, plainReply } from "./files.ts";
 export { type HealthMetrics, healthMetrics, metricsReset } from "./health-metrics.ts";
 export { type HealthCheck, type HealthObserver, checkReply, checksReply, namesOfCheck } from "./health.ts";
+export { buildInfo, featureMetrics } from "./program-metrics.ts";
 export { type Query, parseQuery } from "./query.ts";
 export { connectionErrorText } from "./connection-error.ts";
 export { lengthOf } from "./exchange.ts";

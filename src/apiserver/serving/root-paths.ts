@@ -1,24 +1,8 @@
 // Non-resource paths: the list of all paths, and the version.
 import type { Reply } from "#http";
 import { type ApiCall, type Catalog, type PathHandler, checkRoute } from "#endpoints";
-import { methodNotAllowed, releaseVersion } from "#base";
-import { builtFrom } from "../built-from.ts";
+import { methodNotAllowed, versionInfo } from "#base";
 import type { HealthPaths } from "../health/health.ts";
-
-const release = { major: "1", minor: "27", gitVersion: releaseVersion };
-
-export function versionInfo(): Record<string, string> {
-  const { commit, tree, date } = builtFrom();
-  return {
-    ...release,
-    gitCommit: commit,
-    gitTreeState: tree,
-    buildDate: date,
-    goVersion: process.version,
-    compiler: "node",
-    platform: `${process.platform}/${process.arch === "x64" ? "amd64" : process.arch}`,
-  };
-}
 
 export function rootPaths(catalog: () => Catalog, health: HealthPaths, more: readonly string[]): PathHandler {
   return (call) => {

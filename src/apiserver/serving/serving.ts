@@ -1,7 +1,15 @@
 // Cross-cutting parts of the server: metrics, profiling, log files, and the shutdown lifecycle.
-import { type Clock, type Log, type Metrics, type MetricsOptions, createMetrics, systemClock } from "#base";
+import {
+  type Clock,
+  type Log,
+  type Metrics,
+  type MetricsOptions,
+  createMetrics,
+  systemClock,
+  versionInfo,
+} from "#base";
 import type { Dialect } from "#dialect";
-import { healthMetrics } from "#http";
+import { buildInfo, featureMetrics, healthMetrics } from "#http";
 import { type Gate, flagValues } from "#options";
 import type { ApiCall, PathHandler } from "#endpoints";
 import { profilingPaths } from "../debug/profiling.ts";
@@ -15,7 +23,6 @@ import { logFiles } from "./log-files.ts";
 import { apiserverOptions } from "../options/options.ts";
 import { currentRelease } from "../options/observing.ts";
 import type { ApiserverSettings } from "../options/settings.ts";
-import { versionInfo } from "./root-paths.ts";
 
 export interface ServingOptions {
   readonly dialect: Dialect;
@@ -55,7 +62,7 @@ export function servingFor(options: ServingOptions): Serving {
   const requests = requestMetrics(metrics, "apiserver", served);
   const stopMeasuring = runtimeMetrics(metrics);
   buildInfo(metrics, dialect);
-  features(metrics, options);
+  featureMetrics(metrics, options);
   metrics.countMetrics();
   const health = healthMetrics(dialect, shown);
   const slisEnabled = enabled("ComponentSLIs");
@@ -104,51 +111,4 @@ export function servingFor(options: ServingOptions): Serving {
       contention?.stop();
     },
   };
-}
-
-function buildInfo(metrics: Metrics, dialect: Dialect): void {
-  const info = versionInfo();
-  metrics
-    .gauge({
-      name: `${dialect.data.metricPrefix}build_info`,
-      help: "Constant 1 with the build information of the server as labels.",
-      stability: "ALPHA",
-      labels: [
-        "major",
-        "minor",
-        "git_version",
-        "git_commit",
-        "git_tree_state",
-        "build_date",
-        "go_version",
-        "compiler",
-        "platform",
-      ],
-    })
-    .with(
-      ...[
-        "major",
-        "minor",
-        "gitVersion",
-        "gitCommit",
-        "gitTreeState",
-        "buildDate",
-        "goVersion",
-        "compiler",
-      ].map((field) => info[field] ?? ""),
-      info["platform"] ?? "",
-    )
-    .set(1);
-}
-
-/** Exports every gate and whether it is on; gates that are locked have no stage. */
-function features(metrics: Metrics, { dialect, gates, enabled }: ServingOptions): void {
-  const feature = metrics.gauge({
-    name: `${dialect.data.metricPrefix}feature_enabled`,
-    help: "Whether a feature gate is enabled: 1 if it is, 0 if not; labeled by name and stage.",
-    stability: "ALPHA",
-    labels: ["name", "stage"],
-  });
-  for (const { name, stage } of gates)
-    feature.with(dialect.spelling.word(name), stage === "GA" ? "" : stage).set(enabled(name) ? 1 : 0);
 }

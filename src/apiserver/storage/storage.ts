@@ -1,12 +1,11 @@
 // The storage of a server: the main store and the stores of individual resources, encrypted if configured,
 // and the caches of all resources over them.
-import type { Clock, Log, Metrics } from "#base";
+import { type Clock, type Log, type Metrics, builtFrom } from "#base";
 import type { Dialect } from "#dialect";
 import type { Dial, GrpcObserver } from "#http";
 import type { Strategy } from "#registry";
 import type { Store } from "#store";
 import { claimDialect } from "../bootstrap/namespaces.ts";
-import { builtFrom } from "../built-from.ts";
 import { cacheMetrics } from "../metrics/cache-metrics.ts";
 import { dataKeyMetrics, encryptionMetrics } from "../metrics/encryption-metrics.ts";
 import { storeMeasuring } from "../metrics/measured-store.ts";

@@ -16,7 +16,8 @@ import {
 } from "#client";
 import { accountClients, leaderHealth, runAsLeader } from "#controllerkit";
 import { type Dialect, componentAgent } from "#dialect";
-import type { HealthCheck } from "#http";
+import { type HealthCheck, buildInfo, featureMetrics } from "#http";
+import { knownGates } from "#options";
 import { ownMemory, returnMemory } from "../memory-return.ts";
 import { reasonToStop, notifySupervisor } from "../up/channel.ts";
 import { openHealthPort } from "./health-port.ts";
@@ -62,6 +63,8 @@ export async function runProgram(
 ): Promise<number> {
   const metrics = createMetrics();
   processMetrics(metrics);
+  buildInfo(metrics, dialect);
+  featureMetrics(metrics, { dialect, gates: knownGates, enabled });
   const userAgent = componentAgent(dialect, component);
   const connection = connectionOf(readClientConfig(settings.orchconfig));
   const requests = requestMetrics(metrics, systemClock, new URL(connection.server).host);
