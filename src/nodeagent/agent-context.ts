@@ -130,7 +130,7 @@ export function contextFrom(
 
 async function runtimeHandler(client: ApiClient | undefined, name: string): Promise<string> {
   if (!client)
-    throw new Error(`RuntimeClass ${JSON.stringify(name)} cannot be asked for without an API server`);
+    throw new Error(`RuntimeClass ${JSON.stringify(name)} cannot be resolved without an API server`);
   try {
     return (await client.of({ schema: RuntimeClass, plural: "runtimeclasses", namespaced: false }).get(name))
       .handler;

@@ -32,17 +32,17 @@ test("the static CPU policy reserves the named CPUs, or as many as the reservati
   assert.deepEqual(cpuFrom({ ...fixed, reservedCpus: "0,2" }, all)?.reserved, new Set([0, 2]));
   const amounts = { orchReserved: { cpu: "600m" }, systemReserved: { cpu: "600m" } };
   assert.equal(cpuFrom({ ...fixed, ...amounts }, all)?.reserved, 2);
-  assert.throws(() => cpuFrom(fixed, all), /needs CPUs that are reserved/);
+  assert.throws(() => cpuFrom(fixed, all), /requires CPUs reserved/);
 });
 
-test("the CPU policy none takes no options, and options need their feature gate", () => {
+test("the CPU policy none does not accept options, and options need their feature gate", () => {
   const given = { cpuManagerPolicyOptions: { "align-by-socket": "true" } };
-  assert.throws(() => cpuFrom({ ...none, ...given }, all), /takes no options/);
+  assert.throws(() => cpuFrom({ ...none, ...given }, all), /does not accept options/);
   const fixed = { ...none, ...given, cpuManagerPolicy: "static", reservedCpus: "0" } as const;
   assert.throws(() => cpuFrom(fixed, (gate) => gate !== "CPUManagerPolicyAlphaOptions"), /Alpha-level/);
   assert.equal(cpuFrom(fixed, all)?.options.alignBySocket, true);
   const unknown = { ...fixed, cpuManagerPolicyOptions: { fast: "true" } };
   assert.throws(() => cpuFrom(unknown, all), /unknown CPU Manager Policy option/);
   const wrong = { ...fixed, cpuManagerPolicyOptions: { "full-pcpus-only": "maybe" } };
-  assert.throws(() => cpuFrom(wrong, all), /is no boolean/);
+  assert.throws(() => cpuFrom(wrong, all), /is not a boolean/);
 });

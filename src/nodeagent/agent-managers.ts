@@ -91,7 +91,7 @@ export function cpuFrom(
   const { cpuManagerPolicy, cpuManagerPolicyOptions } = settings;
   if (cpuManagerPolicy !== "static") {
     if (Object.keys(cpuManagerPolicyOptions).length > 0)
-      throw new Error("the CPU manager policy none takes no options");
+      throw new Error("the CPU manager policy none does not accept options");
     return undefined;
   }
   const reserved = settings.reservedCpus
@@ -102,8 +102,7 @@ export function cpuFrom(
           0,
         ) / 1000,
       );
-  if (reserved === 0)
-    throw new Error("the CPU manager policy static needs CPUs that are reserved for the system");
+  if (reserved === 0) throw new Error("the CPU manager policy static requires CPUs reserved for the system");
   return { reserved, options: cpuPolicyOptions(cpuManagerPolicyOptions, enabled) };
 }
 

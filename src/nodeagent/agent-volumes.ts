@@ -40,7 +40,7 @@ export const flexVolumesFrom = ({ settings, dialect, client }: AgentDeps, mounte
     mounter,
     directory: settings.volumePluginDir,
     secret: async (namespace, name) => {
-      if (!client) throw new Error("secrets of volumes need an API server");
+      if (!client) throw new Error("secrets of volumes require an API server");
       return (await client.of(kinds.secrets).get(name, { namespace })).data ?? {};
     },
   });

@@ -396,7 +396,7 @@ export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
 
   async function secretOf(reference: SecretReference | undefined): Promise<Record<string, string>> {
     if (!reference?.name) return {};
-    if (!client) throw new Error("secrets of storage drivers need an API server");
+    if (!client) throw new Error("secrets of storage drivers require an API server");
     const { data } = await client
       .of(kinds.secrets)
       .get(reference.name, { namespace: reference.namespace ?? "" })

@@ -81,7 +81,7 @@ export function nodeReader(options: NodeReaderOptions): NodeReader {
     if (images) return images;
     const [info] = await runtime.imageFsInfo(signal);
     const path = info?.fsId?.mountpoint;
-    if (!path) throw new Error("the runtime does not say where images are");
+    if (!path) throw new Error("the runtime does not report the image file system");
     const [own, theirs] = await Promise.all([stat(options.rootDirectory), stat(path)]);
     images = { path, isDedicated: own.dev !== theirs.dev };
     return images;

@@ -39,7 +39,7 @@ const refused: [name: string, given: Partial<ThresholdSettings>, message: RegExp
   ["a negative amount", { hard: { "memory.available": "-5Mi" } }, /must be positive/],
   ["a share above 100%", { hard: { "memory.available": "101%" } }, /<= 100%/],
   ["a negative share", { hard: { "memory.available": "-5%" } }, />= 0%/],
-  ["a share that is not a number", { hard: { "memory.available": "10 %" } }, /is no percentage/],
+  ["a share that is not a number", { hard: { "memory.available": "10 %" } }, /is not a percentage/],
   ["an unknown signal", { hard: { memory: "10%" } }, /unsupported eviction signal memory/],
   ["a soft threshold without grace period", { soft: { "nodefs.available": "1Gi" } }, /grace period must be/],
   ["a negative grace period", { softGrace: { "nodefs.available": "-1s" } }, /must be a positive value/],

@@ -126,7 +126,7 @@ const numberText = /^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|nan
 
 function percentageOf(text: string): number {
   const digits = text.replace(/%+$/, "");
-  if (!numberText.test(digits)) throw new Error(`${JSON.stringify(text)} is no percentage`);
+  if (!numberText.test(digits)) throw new Error(`${JSON.stringify(text)} is not a percentage`);
   const word = /(inf|nan)/i.exec(digits)?.[1]?.toLowerCase();
   if (word === "nan") return NaN;
   if (word === "inf") return digits.startsWith("-") ? -Infinity : Infinity;

@@ -140,7 +140,8 @@ export function images({
         const image =
           (await runtime.imageStatus({ image: imageRef || name }, signal)).image ??
           (await runtime.imageStatus({ image: name }, signal)).image;
-        if (!image) throw new Error(`image ${JSON.stringify(reference)} is gone right after it was pulled`);
+        if (!image)
+          throw new Error(`image ${JSON.stringify(reference)} disappeared right after it was pulled`);
         const [took, waited] = [seconds(clock.now() - startedAt), seconds(clock.now() - requestedAt)];
         record(
           "Normal",

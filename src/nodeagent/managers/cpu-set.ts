@@ -10,7 +10,7 @@ export function parseCpuSet(text: string): CpuSet {
   for (const part of text.trim() === "" ? [] : text.trim().split(",")) {
     const found = /^(\d{1,6})(?:-(\d{1,6}))?$/.exec(part);
     const [first, last] = [Number(found?.[1]), Number(found?.[2] ?? found?.[1])];
-    if (!found || last < first) throw new Error(`${JSON.stringify(text)} is no set of CPUs`);
+    if (!found || last < first) throw new Error(`${JSON.stringify(text)} is not a valid CPU set`);
     for (let cpu = first; cpu <= last; cpu++) cpus.add(cpu);
   }
   return cpus;

@@ -62,5 +62,5 @@ export function topologyPolicyOptions(given: Given, enabled: Gates): { readonly 
 function booleanOf(name: string, value: string): boolean {
   if (/^(1|t|T|true|TRUE|True)$/.test(value)) return true;
   if (/^(0|f|F|false|FALSE|False)$/.test(value)) return false;
-  throw new Error(`bad value for option ${JSON.stringify(name)}: ${JSON.stringify(value)} is no boolean`);
+  throw new Error(`bad value for option ${JSON.stringify(name)}: ${JSON.stringify(value)} is not a boolean`);
 }

@@ -48,7 +48,9 @@ export async function nodeAddresses(sources: AddressSources): Promise<readonly s
       : (interfaces()[defaultRouteInterface] ?? []).map(({ address }) => address).filter(isUsable);
   const found = best(defaultRouteAddresses) ?? best(own);
   if (found === undefined)
-    throw new Error(`can't get ip address of node ${hostname}: no interface has one; give it with --node-ip`);
+    throw new Error(
+      `can't get ip address of node ${hostname}: no interface has one; specify it with --node-ip`,
+    );
   return [found];
 }
 

@@ -181,7 +181,7 @@ const isNodeName = (value: string): boolean =>
 
 function nodeIpProblem(addresses: readonly string[]): string | undefined {
   const families = addresses.map((address) => isIP(address));
-  if (families.includes(0)) return `${addresses[families.indexOf(0)]} is no IP address`;
+  if (families.includes(0)) return `${addresses[families.indexOf(0)]} is not an IP address`;
   if (addresses.length > 2) return "at most two addresses may be given";
   return addresses.length === 2 && families[0] === families[1]
     ? "two addresses must be of different IP families"

@@ -9,12 +9,12 @@ export function labelsProblem(
 ): string | undefined {
   const wrong: string[] = [];
   for (const [key, value] of Object.entries(labels)) {
-    if (!isQualifiedName(key)) wrong.push(`${JSON.stringify(key)} is no label name`);
+    if (!isQualifiedName(key)) wrong.push(`${JSON.stringify(key)} is not a valid label name`);
     else if (!isAllowedLabel(key, dialect))
       wrong.push(
         `${JSON.stringify(key)} is reserved; allowed are names under ${dialect.names.labels.agentPrefix}/ and ${dialect.names.labels.nodePrefix}/ and the well-known node labels`,
       );
-    if (!isLabelValue(value)) wrong.push(`${JSON.stringify(value)} is no label value`);
+    if (!isLabelValue(value)) wrong.push(`${JSON.stringify(value)} is not a valid label value`);
   }
   return wrong.length > 0 ? wrong.join("; ") : undefined;
 }

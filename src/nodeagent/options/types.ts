@@ -26,9 +26,9 @@ export interface Taint {
 }
 
 function checkedTaint(taint: Taint): Taint {
-  if (!isQualifiedName(taint.key)) throw new Refusal(`${JSON.stringify(taint.key)} is no name for a taint`);
+  if (!isQualifiedName(taint.key)) throw new Refusal(`${JSON.stringify(taint.key)} is not a valid taint key`);
   if (taint.value && !isLabelValue(taint.value))
-    throw new Refusal(`${JSON.stringify(taint.value)} is no value for a taint`);
+    throw new Refusal(`${JSON.stringify(taint.value)} is not a valid taint value`);
   return taint;
 }
 const taintFields = struct<Taint>({

@@ -198,7 +198,7 @@ function accessReviews(
 ): (user: User, attributes: { verb: string; subresource: string }) => Promise<boolean> {
   if (!client)
     throw new Error(
-      "authorization by the API server needs an API server: use authorization mode AlwaysAllow or give a client configuration",
+      "authorization by the API server requires an API server: use authorization mode AlwaysAllow or specify a client configuration",
     );
   const kept = new LRUCache<string, Reviewed & { readonly allowed: boolean }>({ max: reviewCacheSize });
   return async (user, { verb, subresource }) => {

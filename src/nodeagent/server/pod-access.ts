@@ -184,7 +184,9 @@ function portsOf({ call, query }: Request): { readonly ports: number[] } | { rea
     (value) => !/^\d{1,5}$/.test(value) || Number(value) < 1 || Number(value) > 65_535,
   );
   if (wrong !== undefined)
-    return { problem: `query parameter "port" cannot be parsed: ${JSON.stringify(wrong)} is no port` };
+    return {
+      problem: `query parameter "port" cannot be parsed: ${JSON.stringify(wrong)} is not a valid port`,
+    };
   return { ports: given.map(Number) };
 }
 

@@ -69,7 +69,7 @@ export async function servingCertificate(options: ServingCertificateOptions): Pr
     writePair(made, certificateFile, keyFile);
     // The certificate is public; the key is not.
     await chmod(certificateFile, 0o644);
-    log.info("made a self-signed serving certificate", { file: certificateFile });
+    log.info("created a self-signed serving certificate", { file: certificateFile });
     return made;
   }
 }

@@ -25,7 +25,7 @@ export const busAddress = (): string => process.env["DBUS_SYSTEM_BUS_ADDRESS"] |
 /** Connects, authenticates by user ID, and registers with Hello. */
 export async function connectDbus(address = busAddress()): Promise<Dbus> {
   const path = /(?:^|;)unix:(?:.*,)?path=([^,;]+)/.exec(address)?.[1];
-  if (!path) throw new Error(`the bus address ${JSON.stringify(address)} names no socket`);
+  if (!path) throw new Error(`the bus address ${JSON.stringify(address)} does not name a socket`);
   const socket = connect({ path });
   await new Promise<void>((resolve, reject) => socket.once("connect", resolve).once("error", reject));
   await authenticate(socket);

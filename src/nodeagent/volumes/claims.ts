@@ -41,7 +41,7 @@ export async function boundVolume(
   claimName: string,
   { volumeName, asDevice, isForPod }: ClaimUse,
 ): Promise<{ readonly claim: PersistentVolumeClaim; readonly persistent: PersistentVolume }> {
-  if (!client) throw new Error("claims need an API server");
+  if (!client) throw new Error("claims require an API server");
   const namespace = namespaceOf(pod);
   const claimed = `${namespace}/${claimName}`;
   const claimError = (why: string, options?: ErrorOptions): ClaimError =>

@@ -67,7 +67,7 @@ export function referencedObjects(options: ReferencedObjectsOptions): Referenced
   };
 
   async function get(sort: Sort, namespace: string, name: string): Promise<Held | undefined> {
-    if (!client) throw new Error(`${sort} need an API server`);
+    if (!client) throw new Error(`${sort} require an API server`);
     const key = keyOf(sort, namespace, name);
     const watched = followed.get(key);
     if (watched) {

@@ -78,7 +78,7 @@ async function removeLinks(folder: string): Promise<void> {
   for (const kind of await namesIn(folder)) {
     for (const name of await namesIn(join(folder, kind))) {
       const path = join(folder, kind, name);
-      if (!(await lstat(path)).isSymbolicLink()) throw new Error(`${path} was not made by the agent`);
+      if (!(await lstat(path)).isSymbolicLink()) throw new Error(`${path} was not created by the agent`);
       await unlink(path);
     }
     await rmdir(join(folder, kind));
@@ -92,7 +92,7 @@ async function removeEmpty(folder: string): Promise<void> {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) await removeEmpty(path);
     else if (entry.isFile() && (await lstat(path)).size === 0) await unlink(path);
-    else throw new Error(`${path} was not made by the agent`);
+    else throw new Error(`${path} was not created by the agent`);
   }
   await rmdir(folder).catch(unlessMissing);
 }

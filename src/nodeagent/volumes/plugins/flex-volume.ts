@@ -119,7 +119,7 @@ export function flexVolumePlugin(options: FlexVolumeOptions): VolumePlugin {
     try {
       answer = JSON.parse(output) as typeof answer;
     } catch (error) {
-      throw new Error(`${program} ${args[0]} answered no JSON`, { cause: error });
+      throw new Error(`${program} ${args[0]} did not print valid JSON`, { cause: error });
     }
     if (answer.status !== "Success")
       throw new Error(
