@@ -6,8 +6,8 @@ import { nodeagentOptions } from "#nodeagent";
 import { helpText, renderReference } from "#options";
 
 const introduction = [
-  "Settings are given as flags or in the file of `--config`; flags win. Dashes and underscores in names are the same; durations are written as `1h30m`.",
-  "Some defaults differ with a file: both are shown. `nodeagent --write-config-to -` prints the settled configuration, `orch config migrate -- nodeagent <flags…>` the file that means the same as a command line, `orch config explain -- nodeagent <flags…>` where every value came from.",
+  "Settings are given as flags or in the file of `--config`; flags take precedence. Dashes and underscores in flag names are interchangeable; durations are written as `1h30m`.",
+  "Some defaults differ with a file: both are shown. `nodeagent --write-config-to -` prints the effective configuration, `orch config migrate -- nodeagent <flags…>` the configuration file equivalent to a command line, and `orch config explain -- nodeagent <flags…>` the source of every value.",
 ];
 
 test("the reference page of nodeagent is up to date", () => {

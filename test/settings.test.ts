@@ -6,7 +6,7 @@ import { golden } from "#kit";
 import { helpText, renderReference } from "#options";
 
 const introduction = [
-  "Settings are given as flags or as fields of the file of `--config`; flags win. Dashes and underscores in names of flags are the same; durations are written as `1h30m`.",
+  "Settings are given as flags or as fields of the file of `--config`; flags take precedence. Dashes and underscores in flag names are interchangeable; durations are written as `1h30m`.",
 ];
 
 test("the reference page of orch-apiserver is up to date", () => {

@@ -25,7 +25,7 @@ export const dialectOption = (dialect: Dialect) =>
     type: oneOf(...Object.values(dialects).map(({ name }) => name)),
     default: dialect.name,
     defaultText: dialects.orch.name,
-    doc: "Whose names are spoken on the wire, inside objects and in files. Recorded at the first start; a store keeps its dialect.",
+    doc: "Dialect of the names used in the API, in objects and in files. Recorded at the first start; the dialect of a store cannot be changed.",
   });
 
 export const helpOption = option({
@@ -33,7 +33,7 @@ export const helpOption = option({
   short: "h",
   type: bool,
   default: false,
-  doc: "Print this help and quit.",
+  doc: "Print this help and exit.",
 });
 
 /** The feature gates option, for programs without rules of their own for gates. */
@@ -42,7 +42,7 @@ export const gatesOption = (dialect: Dialect) =>
     flag: "feature-gates",
     type: featureGates(knownGates, dialect),
     default: {},
-    doc: "Pairs Name=true or Name=false that switch features; AllAlpha and AllBeta speak for a whole stage.",
+    doc: "Feature gates as Name=true or Name=false; AllAlpha and AllBeta set a whole stage.",
   });
 
 const versionType: OptionType<string> = {
@@ -54,7 +54,7 @@ export const versionOption = option({
   flag: "version",
   type: versionType,
   default: "false",
-  doc: "Print version information and quit; raw prints it as data.",
+  doc: "Print version information and exit; raw prints it as data.",
 });
 
 export const verbosityOption = <C extends { readonly config?: string }>(more: C) =>
@@ -63,7 +63,7 @@ export const verbosityOption = <C extends { readonly config?: string }>(more: C)
     short: "v",
     type: level,
     default: 0,
-    doc: "Log verbosity: 0 tells only what matters most, 4 is for debugging. Errors are always told.",
+    doc: "Log verbosity: 0 logs only the most important messages, 4 is for debugging. Errors are always logged.",
     ...more,
   });
 
@@ -131,27 +131,27 @@ export const logDeclarations = {
     type: oneOf("text", "json"),
     default: "text",
     gate: "LoggingBetaOptions",
-    doc: "Format of the log: text or json.",
+    doc: "Log format: text or json.",
   },
   flushFrequency: {
     flag: "log-flush-frequency",
     type: duration,
     default: 5000,
     check: above(0),
-    doc: "Longest time between two flushes of the log.",
+    doc: "Maximum time between log flushes.",
   },
   modules: {
     flag: "vmodule",
     type: verboseModules,
     default: [],
-    doc: "Verbosity for single source files, as <pattern>=<level>,…; text format only.",
+    doc: "Log verbosity per source file, as <pattern>=<level>,…; text format only.",
   },
   splitStream: {
     flag: "log-json-split-stream",
     type: bool,
     default: false,
     gate: "LoggingAlphaOptions",
-    doc: "Alpha. In JSON format write errors to standard error and the rest to standard output.",
+    doc: "Alpha. In JSON format, write errors to standard error and all other messages to standard output.",
   },
   infoBufferSize: {
     flag: "log-json-info-buffer-size",
@@ -159,7 +159,7 @@ export const logDeclarations = {
     default: "0",
     defaultText: "0",
     gate: "LoggingAlphaOptions",
-    doc: "Alpha. Bytes of information held before they are written, such as 512, 1K or 2Ki; 0 holds none.",
+    doc: "Alpha. In JSON format with split output streams, size of the buffer for informational messages, such as 512, 1K or 2Ki; 0 disables buffering.",
   },
 } as const;
 

@@ -66,10 +66,11 @@ First:
 Second:
 
   -v, --v level
-            Log verbosity: 0 tells only what matters most, 4
-            is for debugging. Errors are always told.
+            Log verbosity: 0 logs only the most important
+            messages, 4 is for debugging. Errors are always
+            logged.
   -h, --help
-            Print this help and quit.
+            Print this help and exit.
 `,
   );
 });

@@ -54,13 +54,13 @@ export const admissionSection = () =>
       type: file,
       default: "",
       readable: true,
-      doc: "File with the configuration of admission plug-ins.",
+      doc: "File with the configuration of admission plugins.",
     }),
     option({
       flag: "admission-control",
       type: strings,
       default: [],
-      doc: "All plug-ins to run, in any order.",
+      doc: "All admission plugins to run, in any order.",
       deprecated:
         "Use --enable-admission-plugins or --disable-admission-plugins instead. Will be removed in a future version.",
     }),
@@ -78,7 +78,7 @@ export const admissionSection = () =>
       },
       type: listOf(plugin),
       default: [],
-      doc: "Plug-ins to run besides those that run by default, in any order.",
+      doc: "Admission plugins to enable in addition to the default ones, in any order.",
     }),
     option({
       flag: "disable-admission-plugins",
@@ -93,7 +93,7 @@ export const admissionSection = () =>
           : undefined,
       type: listOf(plugin),
       default: [],
-      doc: `Plug-ins not to run, in any order. By default run: ${Object.keys(admissionPlugins)
+      doc: `Admission plugins to disable, in any order. Enabled by default: ${Object.keys(admissionPlugins)
         .filter((name) => admissionPlugins[name] === "on")
         .join(", ")}.`,
     }),

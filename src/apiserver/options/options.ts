@@ -61,7 +61,7 @@ export const apiserverOptions = (dialect: Dialect): OptionSet<ApiserverOption> =
 const optionsIn = (dialect: Dialect): OptionSet<ApiserverOption> => ({
   program: "orch-apiserver",
   summary:
-    "The cluster's API server: validates and keeps the objects of the cluster and serves them over HTTPS.",
+    "The API server of a cluster: validates and stores the objects of the cluster and serves them over HTTPS.",
   dialect,
   sections: withFields<Section<ApiserverOption>>(dialect, sections(dialect)),
   checks: apiserverChecks,
@@ -77,6 +77,6 @@ const optionsIn = (dialect: Dialect): OptionSet<ApiserverOption> => ({
   retired: {
     "insecure-port": "only the secure port is served",
     "insecure-bind-address": "only the secure port is served",
-    "master-service-namespace": "it had no effect any more",
+    "master-service-namespace": "it had no effect",
   },
 });

@@ -3,7 +3,8 @@
 import { type Gate, knownGates } from "#options";
 
 const refused: Readonly<Record<string, string>> = {
-  MultiCIDRServiceAllocator: "addresses of services are kept by one allocator, not as IPAddress objects",
+  MultiCIDRServiceAllocator:
+    "service addresses are allocated by a single allocator, not as IPAddress objects",
   StorageVersionAPI: "servers do not report which versions they store",
 };
 

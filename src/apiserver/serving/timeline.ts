@@ -182,7 +182,7 @@ function filesFor({ storeServers, dataDir, timelineMaxBytes }: ApiserverSettings
   try {
     return journalFiles(join(dataDir, "timeline"), timelineMaxBytes / segments);
   } catch (error) {
-    log.error("changes of objects cannot be kept on disk; they are kept in memory", {
+    log.error("object changes cannot be stored on disk; they are kept in memory only", {
       error: (error as Error).message,
     });
     return undefined;

@@ -25,13 +25,18 @@ export const connection = section("Connection", [
 ]);
 
 export const serving = section("Serving", [
-  option({ flag: "bind-address", type: ip, default: "127.0.0.1", doc: "Address of /healthz and /metrics." }),
+  option({
+    flag: "bind-address",
+    type: ip,
+    default: "127.0.0.1",
+    doc: "Address to serve /healthz and /metrics on.",
+  }),
   option({
     flag: "port",
     type: int,
     default: 0,
     check: between(0, 65535),
-    doc: "Port of /healthz and /metrics, over plain HTTP and without authentication; 0 serves neither.",
+    doc: "Port to serve /healthz and /metrics on, over plain HTTP and without authentication; 0 disables it.",
   }),
 ]);
 

@@ -68,7 +68,7 @@ const proxySections = [
       flag: "nodeport-addresses",
       type: cidrs,
       default: [],
-      defaultText: "all local ones",
+      defaultText: "all local addresses",
       doc: "CIDRs of local addresses that accept node ports.",
     }),
     option({
@@ -137,7 +137,7 @@ const privateRanges = [
 ];
 
 const dnsSections = [
-  section("Names", [
+  section("DNS server", [
     option({
       flag: "listen-address",
       type: strings,
@@ -167,12 +167,12 @@ const dnsSections = [
       doc: "CIDRs of clients to answer; others are ignored.",
     }),
   ]),
-  section("Other names", [
+  section("DNS forwarding", [
     option({
       flag: "upstream",
       type: strings,
       default: [],
-      defaultText: "those of --resolv-conf",
+      defaultText: "the name servers of --resolv-conf",
       check: addressOrPort,
       doc: "Name servers for names outside of the cluster.",
     }),
@@ -180,7 +180,7 @@ const dnsSections = [
       flag: "resolv-conf",
       type: file,
       default: "/etc/resolv.conf",
-      doc: "File with the name servers of this machine; read again when it changes.",
+      doc: "File with the name servers of this machine; reloaded when it changes.",
     }),
     option({
       flag: "upstream-timeout",

@@ -7,7 +7,7 @@ import { managerOptions, schedulerOptions } from "./control-options.ts";
 import { dnsOptions, networkOptions, proxyOptions } from "./network-options.ts";
 
 const introduction = [
-  "Settings are given as flags. Dashes and underscores in names are the same; durations are written as `1h30m`.",
+  "Settings are given as flags. Dashes and underscores in flag names are interchangeable; durations are written as `1h30m`.",
 ];
 const pages: [title: string, render: (parts: { title: string; introduction: string[] }) => string][] = [
   ["orch-controller-manager", (parts) => renderReference(managerOptions(dialects.orch), parts)],

@@ -56,7 +56,7 @@ const sections = (dialect: Dialect) =>
         default: false,
         doc: "Include everything that the object owns or owned.",
       }),
-      option({ flag: "since", type: duration, default: 3_600_000, doc: "How far to look back." }),
+      option({ flag: "since", type: duration, default: 3_600_000, doc: "Print events of this last period." }),
     ]),
     section("Export", [
       option({

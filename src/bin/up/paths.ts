@@ -41,7 +41,7 @@ export const dataDirOption = option({
   flag: "data-dir",
   type: directory,
   default: "",
-  defaultText: "below the home directory",
+  defaultText: "in the home directory",
   doc: "Directory of all data of the cluster.",
 });
 

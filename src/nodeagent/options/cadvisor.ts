@@ -24,7 +24,7 @@ export const cadvisorSection = (dialect: Dialect) => {
       default: standard,
       idle,
       unlisted: true,
-      doc: "Inherited from the original.",
+      doc: "Accepted for compatibility.",
     });
   return section("Container stats", [
     option({

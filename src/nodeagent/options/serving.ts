@@ -137,7 +137,7 @@ export const servingSection = (dialect: Dialect) => {
       ...moved("tlsCipherSuites"),
       type: listOf(oneOf(...cipherSuiteNames)),
       default: [],
-      defaultText: "the runtime's own choice",
+      defaultText: "the runtime's default",
       doc: "Allowed cipher suites. Those of TLS 1.3 are always on.",
     }),
     option({
