@@ -134,11 +134,11 @@ const columns: readonly [
   [
     "Status",
     "",
-    "Healthy, or not.",
+    "Healthy or Unhealthy.",
     ({ conditions }) => (conditions?.[0]?.status === "True" ? "Healthy" : "Unhealthy"),
   ],
-  ["Message", "", "What the check said.", ({ conditions }) => conditions?.[0]?.message ?? ""],
-  ["Error", "", "Why the check failed.", ({ conditions }) => conditions?.[0]?.error ?? ""],
+  ["Message", "", "Message of the health check.", ({ conditions }) => conditions?.[0]?.message ?? ""],
+  ["Error", "", "Error of the health check.", ({ conditions }) => conditions?.[0]?.error ?? ""],
 ];
 
 async function reply(

@@ -15,13 +15,13 @@ const nameColumn: Column<ApiObject> = {
   name: "Name",
   type: "string",
   format: "name",
-  doc: "Name must be unique within a namespace.",
+  doc: "Name of the object, unique within its kind and namespace.",
   cell: (object) => object.metadata.name ?? "",
 };
 const createdColumn: Column<ApiObject> = {
   name: "Created At",
   type: "date",
-  doc: "When the server stored the object first.",
+  doc: "Creation time of the object.",
   cell: (object) => object.metadata.creationTimestamp ?? "<unknown>",
 };
 

@@ -125,14 +125,14 @@ export const apiServiceStrategy = (dialect: Dialect): Strategy =>
       {
         name: "Service",
         type: "string",
-        doc: "The service that serves the version; Local where this server does.",
+        doc: "Service that serves the version; Local if this server does.",
         cell: ({ spec }: APIService) =>
           spec.service ? `${spec.service.namespace ?? ""}/${spec.service.name ?? ""}` : "Local",
       },
       {
         name: "Available",
         type: "string",
-        doc: "Whether the version can be reached.",
+        doc: "Whether the version is available.",
         cell: availability,
       },
       ageColumn,

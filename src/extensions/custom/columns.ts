@@ -9,7 +9,7 @@ const ageDefinition: CustomResourceColumnDefinition = {
   name: "Age",
   type: "date",
   jsonPath: ".metadata.creationTimestamp",
-  description: "Time since the server stored the object first.",
+  description: "Time since the creation of the object.",
 };
 
 export function customColumns(

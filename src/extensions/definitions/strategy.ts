@@ -81,7 +81,7 @@ export function definitionStrategy(language: RuleLanguage, gates: DefinitionGate
       {
         name: "Created At",
         type: "date",
-        doc: "When the server stored the object first.",
+        doc: "Creation time of the object.",
         cell: ({ metadata }: CustomResourceDefinition) => metadata.creationTimestamp ?? "<unknown>",
       },
     ],

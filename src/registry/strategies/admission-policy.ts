@@ -327,13 +327,13 @@ const policyStrategy = (versions: Versions, later: boolean) =>
       {
         name: "Validations",
         type: "integer",
-        doc: "Number of rules.",
+        doc: "Number of validation rules.",
         cell: ({ spec }) => spec.validations?.length ?? 0,
       },
       {
         name: "ParamKind",
         type: "string",
-        doc: "Kind of its parameters.",
+        doc: "Kind of the parameters of the policy.",
         cell: ({ spec: { paramKind } }) =>
           paramKind ? `${paramKind.apiVersion ?? ""}/${paramKind.kind ?? ""}` : "<unset>",
       },
@@ -353,13 +353,13 @@ const bindingStrategy = (versions: Versions, later: boolean) =>
       {
         name: "PolicyName",
         type: "string",
-        doc: "Its policy.",
+        doc: "Name of the policy that is bound.",
         cell: ({ spec }) => spec.policyName ?? "",
       },
       {
         name: "ParamRef",
         type: "string",
-        doc: "Its parameters.",
+        doc: "Namespace and name of the parameters.",
         cell: ({ spec: { paramRef } }) =>
           paramRef ? [paramRef.namespace, paramRef.name].filter(Boolean).join("/") : "<unset>",
       },

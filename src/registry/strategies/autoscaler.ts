@@ -319,27 +319,27 @@ export const horizontalPodAutoscaler = strategy<HorizontalPodAutoscaler>({
     {
       name: "Reference",
       type: "string",
-      doc: "What is scaled.",
+      doc: "Kind and name of the scaled object.",
       cell: ({ spec }: HorizontalPodAutoscaler) => `${spec.scaleTargetRef.kind}/${spec.scaleTargetRef.name}`,
     },
-    { name: "Targets", type: "string", doc: "What was measured, of what is aimed at.", cell: targetsText },
+    { name: "Targets", type: "string", doc: "Current and target value of each metric.", cell: targetsText },
     {
       name: "MinPods",
       type: "string",
-      doc: "The fewest pods.",
+      doc: "Minimum number of pods.",
       cell: ({ spec }: HorizontalPodAutoscaler) =>
         spec.minReplicas === undefined ? "<unset>" : String(spec.minReplicas),
     },
     {
       name: "MaxPods",
       type: "string",
-      doc: "The most pods.",
+      doc: "Maximum number of pods.",
       cell: ({ spec }: HorizontalPodAutoscaler) => spec.maxReplicas,
     },
     {
       name: "Replicas",
       type: "string",
-      doc: "Pods there are.",
+      doc: "Number of pods.",
       cell: ({ status }: HorizontalPodAutoscaler) => status.currentReplicas ?? 0,
     },
     ageColumn,

@@ -81,19 +81,19 @@ export const clusterCidr = strategy<ClusterCIDR>({
     {
       name: "PerNodeHostBits",
       type: "string",
-      doc: "How many bits of the addresses a node has.",
+      doc: "Number of host bits of each node's CIDR.",
       cell: ({ spec }: ClusterCIDR) => String(spec.perNodeHostBits),
     },
     {
       name: "IPv4",
       type: "string",
-      doc: "The IPv4 block.",
+      doc: "IPv4 CIDR.",
       cell: ({ spec }: ClusterCIDR) => orNone(spec.ipv4),
     },
     {
       name: "IPv6",
       type: "string",
-      doc: "The IPv6 block.",
+      doc: "IPv6 CIDR.",
       cell: ({ spec }: ClusterCIDR) => orNone(spec.ipv6),
     },
     ageColumn,
@@ -101,7 +101,7 @@ export const clusterCidr = strategy<ClusterCIDR>({
       name: "NodeSelector",
       type: "string",
       priority: 1,
-      doc: "The nodes.",
+      doc: "Selector of the nodes the CIDR applies to.",
       cell: ({ spec }: ClusterCIDR) =>
         spec.nodeSelector ? termsText(spec.nodeSelector.nodeSelectorTerms ?? []) : "<none>",
     },

@@ -30,11 +30,11 @@ export const controllerRevision = strategy<ControllerRevision>({
   validateUpdate: (obj, old) => [...errorsOf(obj), ...unchanged(obj.data, old.data, "data")],
   columns: [
     nameColumn,
-    { name: "Controller", type: "string", doc: "Whom it belongs to.", cell: controllerText },
+    { name: "Controller", type: "string", doc: "Controller that owns the revision.", cell: controllerText },
     {
       name: "Revision",
       type: "string",
-      doc: "Its number.",
+      doc: "Revision number.",
       cell: ({ revision }: ControllerRevision) => revision,
     },
     ageColumn,

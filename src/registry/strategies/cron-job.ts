@@ -98,23 +98,28 @@ export const cronJob = templated<CronJob>((obj) => obj.spec.jobTemplate.spec.tem
   subresources: { status: { ...statusPart<CronJob>(), metaChecks: { asChange: 0 } } },
   columns: [
     nameColumn,
-    { name: "Schedule", type: "string", doc: "When it runs.", cell: ({ spec }: CronJob) => spec.schedule },
+    {
+      name: "Schedule",
+      type: "string",
+      doc: "Schedule in cron format.",
+      cell: ({ spec }: CronJob) => spec.schedule,
+    },
     {
       name: "Suspend",
       type: "boolean",
-      doc: "Whether further runs are held back.",
+      doc: "Whether further executions are suspended.",
       cell: ({ spec }: CronJob) => (spec.suspend === undefined ? "<unset>" : spec.suspend ? "True" : "False"),
     },
     {
       name: "Active",
       type: "integer",
-      doc: "Jobs running now.",
+      doc: "Number of running jobs.",
       cell: ({ status }: CronJob) => status.active?.length ?? 0,
     },
     {
       name: "Last Schedule",
       type: "string",
-      doc: "When it last ran.",
+      doc: "Time since the last run was scheduled.",
       cell: ({ status }: CronJob, now) =>
         status.lastScheduleTime ? ago(status.lastScheduleTime, now) : "<none>",
     },
@@ -137,7 +142,7 @@ export const cronJob = templated<CronJob>((obj) => obj.spec.jobTemplate.spec.tem
       name: "Selector",
       type: "string",
       priority: 1,
-      doc: "Which pods belong to its jobs.",
+      doc: "Label selector of the pods of its jobs.",
       cell: ({ spec }: CronJob) => selectorText(spec.jobTemplate.spec.selector),
     },
   ],

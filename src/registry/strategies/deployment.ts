@@ -159,19 +159,19 @@ export const deployment = templated<Deployment>((obj) => obj.spec.template, {
     {
       name: "Ready",
       type: "string",
-      doc: "Pods that are ready, and wanted.",
+      doc: "Number of ready and desired pods.",
       cell: ({ spec, status }: Deployment) => `${status.readyReplicas ?? 0}/${spec.replicas ?? 0}`,
     },
     {
       name: "Up-to-date",
       type: "string",
-      doc: "Pods made from the present template.",
+      doc: "Number of pods of the current template.",
       cell: ({ status }: Deployment) => status.updatedReplicas ?? 0,
     },
     {
       name: "Available",
       type: "string",
-      doc: "Pods that have been ready long enough.",
+      doc: "Number of available pods.",
       cell: ({ status }: Deployment) => status.availableReplicas ?? 0,
     },
     ageColumn,
@@ -186,12 +186,17 @@ const replicaSetErrors = (spec: ReplicaSetSpec, ctx: RequestContext): FieldError
 ];
 
 const replicaColumns: readonly Column<ReplicaSet>[] = [
-  { name: "Desired", type: "integer", doc: "Pods that are wanted.", cell: ({ spec }) => spec.replicas ?? 0 },
-  { name: "Current", type: "integer", doc: "Pods there are.", cell: ({ status }) => status.replicas },
+  {
+    name: "Desired",
+    type: "integer",
+    doc: "Number of desired pods.",
+    cell: ({ spec }) => spec.replicas ?? 0,
+  },
+  { name: "Current", type: "integer", doc: "Number of pods.", cell: ({ status }) => status.replicas },
   {
     name: "Ready",
     type: "integer",
-    doc: "Pods that are ready.",
+    doc: "Number of ready pods.",
     cell: ({ status }) => status.readyReplicas ?? 0,
   },
 ];

@@ -61,19 +61,19 @@ export const podDisruptionBudget = strategy<PodDisruptionBudget>({
     {
       name: "Min Available",
       type: "string",
-      doc: "How many must stay.",
+      doc: "Minimum number or percentage of available pods.",
       cell: ({ spec }: PodDisruptionBudget) => shown(spec.minAvailable),
     },
     {
       name: "Max Unavailable",
       type: "string",
-      doc: "How many may be missing.",
+      doc: "Maximum number or percentage of unavailable pods.",
       cell: ({ spec }: PodDisruptionBudget) => shown(spec.maxUnavailable),
     },
     {
       name: "Allowed Disruptions",
       type: "integer",
-      doc: "How many may go now.",
+      doc: "Number of disruptions currently allowed.",
       cell: ({ status }: PodDisruptionBudget) => status.disruptionsAllowed,
     },
     ageColumn,

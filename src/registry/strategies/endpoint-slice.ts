@@ -127,7 +127,7 @@ export const endpointSlice = strategy<EndpointSlice>({
     {
       name: "AddressType",
       type: "string",
-      doc: "Which kind of addresses it holds.",
+      doc: "Address type: IPv4, IPv6 or FQDN.",
       cell: ({ addressType }: EndpointSlice) => addressType,
     },
     {
@@ -140,7 +140,7 @@ export const endpointSlice = strategy<EndpointSlice>({
     {
       name: "Endpoints",
       type: "string",
-      doc: "Addresses.",
+      doc: "Addresses of the endpoints.",
       cell: ({ endpoints }: EndpointSlice) =>
         listText((endpoints ?? []).flatMap(({ addresses }) => addresses ?? [])),
     },

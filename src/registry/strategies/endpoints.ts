@@ -81,7 +81,12 @@ export const endpoints = strategy<Endpoints>({
   validate: errorsOf,
   columns: [
     nameColumn,
-    { name: "Endpoints", type: "string", doc: "Addresses that are ready.", cell: addressesText },
+    {
+      name: "Endpoints",
+      type: "string",
+      doc: "Addresses and ports of ready endpoints.",
+      cell: addressesText,
+    },
     ageColumn,
   ],
 });

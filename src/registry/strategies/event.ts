@@ -256,15 +256,20 @@ export const event = strategy<Event>({
     {
       name: "Last Seen",
       type: "string",
-      doc: "When it was seen last.",
+      doc: "Time since the event was last observed.",
       cell: (event_, now) => seen(event_, now).last,
     },
     { name: "Type", type: "string", doc: "Normal or Warning.", cell: (event_) => event_.type ?? "" },
-    { name: "Reason", type: "string", doc: "Why, in one word.", cell: (event_) => event_.reason ?? "" },
+    {
+      name: "Reason",
+      type: "string",
+      doc: "Machine-readable reason.",
+      cell: (event_) => event_.reason ?? "",
+    },
     {
       name: "Object",
       type: "string",
-      doc: "What it is about.",
+      doc: "Kind and name of the object the event concerns.",
       cell: ({ regarding }) =>
         regarding.name
           ? `${(regarding.kind ?? "").toLowerCase()}/${regarding.name}`
@@ -274,23 +279,28 @@ export const event = strategy<Event>({
       name: "Subobject",
       type: "string",
       priority: 1,
-      doc: "Which part of the object.",
+      doc: "Field of the object the event concerns.",
       cell: (event_) => event_.regarding.fieldPath ?? "",
     },
-    { name: "Source", type: "string", priority: 1, doc: "Who reported it.", cell: source },
-    { name: "Message", type: "string", doc: "What happened.", cell: (event_) => (event_.note ?? "").trim() },
+    { name: "Source", type: "string", priority: 1, doc: "Component that reported the event.", cell: source },
+    {
+      name: "Message",
+      type: "string",
+      doc: "Description of the event.",
+      cell: (event_) => (event_.note ?? "").trim(),
+    },
     {
       name: "First Seen",
       type: "string",
       priority: 1,
-      doc: "When it was seen first.",
+      doc: "Time since the event was first observed.",
       cell: (event_, now) => seen(event_, now).first,
     },
     {
       name: "Count",
       type: "string",
       priority: 1,
-      doc: "How often it was seen.",
+      doc: "Number of occurrences.",
       cell: (event_, now) => seen(event_, now).count,
     },
     {

@@ -236,26 +236,26 @@ export const flowSchema = strategy<FlowSchema>({
     {
       name: "PriorityLevel",
       type: "string",
-      doc: "Level its requests are served at.",
+      doc: "Priority level of matching requests.",
       cell: ({ spec }: FlowSchema) => spec.priorityLevelConfiguration.name,
     },
     {
       name: "MatchingPrecedence",
       type: "string",
-      doc: "Rank among schemas.",
+      doc: "Matching precedence; lower values are matched first.",
       cell: ({ spec }: FlowSchema) => spec.matchingPrecedence,
     },
     {
       name: "DistinguisherMethod",
       type: "string",
-      doc: "What makes one flow.",
+      doc: "Method that distinguishes flows.",
       cell: ({ spec }: FlowSchema) => spec.distinguisherMethod?.type ?? "<none>",
     },
     ageColumn,
     {
       name: "MissingPL",
       type: "string",
-      doc: "Whether the level is missing.",
+      doc: "Whether the priority level does not exist.",
       cell: ({ status }: FlowSchema) => {
         const dangling = status.conditions?.find(({ type }) => type === "Dangling");
         return dangling ? (dangling.status ?? "") : "?";

@@ -200,15 +200,15 @@ export const ingress = strategy<Ingress>({
     {
       name: "Class",
       type: "string",
-      doc: "Who serves it.",
+      doc: "Ingress class that implements it.",
       cell: ({ spec }: Ingress) => spec.ingressClassName ?? "<none>",
     },
-    { name: "Hosts", type: "string", doc: "Hosts it answers for.", cell: hostsText },
-    { name: "Address", type: "string", doc: "Where it is reached.", cell: addressText },
+    { name: "Hosts", type: "string", doc: "Host names that are routed.", cell: hostsText },
+    { name: "Address", type: "string", doc: "Addresses of the load balancer.", cell: addressText },
     {
       name: "Ports",
       type: "string",
-      doc: "Ports it listens on.",
+      doc: "Ports served by the ingress.",
       cell: ({ spec }: Ingress) => (spec.tls?.length ? "80, 443" : "80"),
     },
     ageColumn,
@@ -280,10 +280,10 @@ export const ingressClass = strategy<IngressClass>({
     {
       name: "Controller",
       type: "string",
-      doc: "Who makes ingresses of this class.",
+      doc: "Controller that handles ingresses of this class.",
       cell: ({ spec }: IngressClass) => spec.controller ?? "",
     },
-    { name: "Parameters", type: "string", doc: "Further settings.", cell: parametersText },
+    { name: "Parameters", type: "string", doc: "Reference to additional parameters.", cell: parametersText },
     ageColumn,
   ],
 });

@@ -70,7 +70,7 @@ export const ipAddress = strategy<IPAddress>({
   ],
   columns: [
     nameColumn,
-    { name: "ParentRef", type: "string", doc: "The object that has it.", cell: parentText },
+    { name: "ParentRef", type: "string", doc: "Object that the address is allocated to.", cell: parentText },
     { ...ageColumn, undeclared: true },
   ],
 });

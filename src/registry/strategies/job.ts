@@ -301,10 +301,15 @@ export const job = templated<Job>((obj) => obj.spec.template, {
     {
       name: "Completions",
       type: "string",
-      doc: "Pods that succeeded, and that must.",
+      doc: "Number of succeeded and required pods.",
       cell: completionsText,
     },
-    { name: "Duration", type: "string", doc: "How long it has run, or ran.", cell: durationText },
+    {
+      name: "Duration",
+      type: "string",
+      doc: "Time the job has been running, or its total duration.",
+      cell: durationText,
+    },
     ageColumn,
     ...podColumns,
     podSelectorColumn,

@@ -28,7 +28,7 @@ export const lease = strategy<Lease>({
     {
       name: "Holder",
       type: "string",
-      doc: "Who holds the lease.",
+      doc: "Identity of the lease holder.",
       cell: ({ spec }: Lease) => spec.holderIdentity ?? "",
     },
     ageColumn,

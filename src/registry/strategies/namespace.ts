@@ -64,7 +64,7 @@ export const namespace = strategy<Namespace>({
     {
       name: "Status",
       type: "string",
-      doc: "Active, or Terminating while its contents are removed.",
+      doc: "Phase: Active, or Terminating while the contents are deleted.",
       cell: ({ status }: Namespace) => status.phase ?? "",
     },
     ageColumn,

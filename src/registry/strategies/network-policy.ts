@@ -129,7 +129,7 @@ export const networkPolicy = strategy<NetworkPolicy>({
     {
       name: "Pod-Selector",
       type: "string",
-      doc: "Pods it holds for.",
+      doc: "Label selector of the pods the policy applies to.",
       cell: ({ spec }: NetworkPolicy) => selectorText(spec.podSelector),
     },
     ageColumn,

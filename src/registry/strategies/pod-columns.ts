@@ -112,19 +112,19 @@ export const podTableColumns: readonly Column<Pod>[] = [
   {
     name: "Ready",
     type: "string",
-    doc: "Containers that are ready, and all there are.",
+    doc: "Number of ready containers and of all containers.",
     cell: (pod) => `${shown(pod).ready}/${runningContainers(pod.spec).length}`,
   },
   {
     name: "Status",
     type: "string",
-    doc: "What the containers of the pod are doing, in one word.",
+    doc: "Aggregate status of the containers of the pod.",
     cell: (pod) => shown(pod).reason,
   },
   {
     name: "Restarts",
     type: "string",
-    doc: "How often containers were restarted, and when the last of them was.",
+    doc: "Number of container restarts, and time since the last one.",
     cell: (pod, now) => {
       const { restarts, lastRestart } = shown(pod);
       return lastRestart ? `${restarts} (${ago(lastRestart, now)} ago)` : String(restarts);
@@ -135,7 +135,7 @@ export const podTableColumns: readonly Column<Pod>[] = [
     name: "IP",
     type: "string",
     priority: 1,
-    doc: "Address of the pod.",
+    doc: "IP address of the pod.",
     cell: ({ status }) => orNone(status.podIPs?.[0]?.ip),
   },
   {
@@ -149,14 +149,14 @@ export const podTableColumns: readonly Column<Pod>[] = [
     name: "Nominated Node",
     type: "string",
     priority: 1,
-    doc: "Node on which room is being made.",
+    doc: "Node on which pods are preempted for this pod.",
     cell: ({ status }) => orNone(status.nominatedNodeName),
   },
   {
     name: "Readiness Gates",
     type: "string",
     priority: 1,
-    doc: "Further conditions that are true, and all there are.",
+    doc: "Number of fulfilled and of all readiness gates.",
     cell: gatesText,
   },
 ];

@@ -58,7 +58,7 @@ export const podSchedulingContext = strategy<PodSchedulingContext>({
     {
       name: "SelectedNode",
       type: "string",
-      doc: "The node for which drivers are to allocate.",
+      doc: "Node for which drivers are to allocate resources.",
       cell: ({ spec }: PodSchedulingContext) => spec.selectedNode ?? "",
     },
     ageColumn,

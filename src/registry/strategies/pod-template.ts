@@ -124,6 +124,6 @@ export const podSelectorColumn: Column<{
   name: "Selector",
   type: "string",
   priority: 1,
-  doc: "Which pods belong to it.",
+  doc: "Label selector of its pods.",
   cell: ({ spec }) => selectorText(spec.selector),
 };

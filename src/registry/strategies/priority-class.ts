@@ -51,11 +51,16 @@ export const priorityClass = strategy<PriorityClass>({
     Object.hasOwn(systemClasses, name) ? "this is a system priority class and cannot be deleted" : undefined,
   columns: [
     nameColumn,
-    { name: "Value", type: "integer", doc: "The priority.", cell: ({ value }: PriorityClass) => value },
+    {
+      name: "Value",
+      type: "integer",
+      doc: "Priority of pods of this class.",
+      cell: ({ value }: PriorityClass) => value,
+    },
     {
       name: "Global-Default",
       type: "boolean",
-      doc: "Whether pods that name no class get this one.",
+      doc: "Whether pods without a priority class get this one.",
       cell: ({ globalDefault }: PriorityClass) => globalDefault ?? false,
     },
     ageColumn,

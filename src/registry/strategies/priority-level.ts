@@ -155,27 +155,27 @@ export const priorityLevelConfiguration = strategy<PriorityLevelConfiguration>({
     {
       name: "Type",
       type: "string",
-      doc: "Whether its requests are limited.",
+      doc: "Whether requests of this level are limited.",
       cell: ({ spec }: PriorityLevelConfiguration) => spec.type,
     },
     {
       name: "NominalConcurrencyShares",
       type: "string",
-      doc: "Its part of what the server may run at once.",
+      doc: "Shares of the server's concurrency limit.",
       cell: ({ spec }: PriorityLevelConfiguration) =>
         spec.limited ? (spec.limited.nominalConcurrencyShares ?? 0) : "<none>",
     },
-    { name: "Queues", type: "string", doc: "How many queues.", cell: queuingCell("queues") },
+    { name: "Queues", type: "string", doc: "Number of queues.", cell: queuingCell("queues") },
     {
       name: "HandSize",
       type: "string",
-      doc: "From how many queues a flow takes the shortest.",
+      doc: "Number of queues from which a flow selects the shortest.",
       cell: queuingCell("handSize"),
     },
     {
       name: "QueueLengthLimit",
       type: "string",
-      doc: "Most requests in one queue.",
+      doc: "Maximum length of a queue.",
       cell: queuingCell("queueLengthLimit"),
     },
     ageColumn,

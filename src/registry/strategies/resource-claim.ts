@@ -134,13 +134,13 @@ const specColumns = <T>(specOf: (obj: T) => DeviceClaimSpec) => [
   {
     name: "ResourceClassName",
     type: "string" as const,
-    doc: "The class of the resource.",
+    doc: "Resource class of the claim.",
     cell: (obj: T) => specOf(obj).resourceClassName,
   },
   {
     name: "AllocationMode",
     type: "string" as const,
-    doc: "When it is allocated.",
+    doc: "When the resource is allocated.",
     cell: (obj: T) => specOf(obj).allocationMode ?? "",
   },
 ];
@@ -161,7 +161,7 @@ export const resourceClass = strategy<ResourceClass>({
     {
       name: "DriverName",
       type: "string",
-      doc: "The driver that allocates.",
+      doc: "Driver that allocates the resources.",
       cell: ({ driverName }: ResourceClass) => driverName,
     },
     ageColumn,
@@ -191,7 +191,7 @@ export const resourceClaim = strategy<DeviceClaim>({
   columns: [
     nameColumn,
     ...specColumns(({ spec }: DeviceClaim) => spec),
-    { name: "State", type: "string", doc: "What became of it.", cell: stateText },
+    { name: "State", type: "string", doc: "Allocation state of the claim.", cell: stateText },
     ageColumn,
   ],
 });

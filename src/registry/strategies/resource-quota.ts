@@ -159,9 +159,9 @@ export const resourceQuota = strategy<ResourceQuota>({
     {
       name: "Request",
       type: "string",
-      doc: "What is used of what may be, for requests and counts.",
+      doc: "Used and hard amounts of requests and object counts.",
       cell: usageText(false),
     },
-    { name: "Limit", type: "string", doc: "What is used of what may be, for limits.", cell: usageText(true) },
+    { name: "Limit", type: "string", doc: "Used and hard amounts of limits.", cell: usageText(true) },
   ],
 });

@@ -85,7 +85,7 @@ const columns: readonly Column<Binding>[] = [
   {
     name: "Role",
     type: "string",
-    doc: "The role that is granted.",
+    doc: "Role that is granted.",
     cell: ({ roleRef }) => `${roleRef.kind}/${roleRef.name}`,
   },
   ageColumn,
@@ -93,21 +93,21 @@ const columns: readonly Column<Binding>[] = [
     name: "Users",
     type: "string",
     priority: 1,
-    doc: "Users it is granted to.",
+    doc: "Users the role is granted to.",
     cell: subjectsOf("User", ({ name }) => name),
   },
   {
     name: "Groups",
     type: "string",
     priority: 1,
-    doc: "Groups it is granted to.",
+    doc: "Groups the role is granted to.",
     cell: subjectsOf("Group", ({ name }) => name),
   },
   {
     name: "ServiceAccounts",
     type: "string",
     priority: 1,
-    doc: "Service accounts it is granted to.",
+    doc: "Service accounts the role is granted to.",
     cell: subjectsOf("ServiceAccount", ({ namespace, name }) => `${namespace ?? ""}/${name}`),
   },
 ];

@@ -62,7 +62,7 @@ export const runtimeClass = strategy<RuntimeClass>({
     {
       name: "Handler",
       type: "string",
-      doc: "What the runtime calls it.",
+      doc: "Handler of the container runtime.",
       cell: ({ handler }: RuntimeClass) => handler,
     },
     ageColumn,

@@ -96,7 +96,7 @@ export const secret = strategy<Secret>({
     {
       name: "Type",
       type: "string",
-      doc: "How programs may use the data.",
+      doc: "Type of the secret.",
       cell: ({ type }: Secret) => type ?? "",
     },
     {

@@ -23,7 +23,7 @@ export const serviceAccount = strategy<ServiceAccount>({
     {
       name: "Secrets",
       type: "string",
-      doc: "Number of secrets that pods under the account may use.",
+      doc: "Number of secrets that pods using the account may use.",
       cell: ({ secrets }: ServiceAccount) => secrets?.length ?? 0,
     },
     ageColumn,

@@ -239,22 +239,22 @@ export const certificateSigningRequest = strategy<Request>({
     {
       name: "SignerName",
       type: "string",
-      doc: "Who is to sign it.",
+      doc: "Name of the signer.",
       cell: ({ spec }: Request) => spec.signerName || "<none>",
     },
     {
       name: "Requestor",
       type: "string",
-      doc: "Who asked.",
+      doc: "User who created the request.",
       cell: ({ spec }: Request) => spec.username ?? "",
     },
     {
       name: "RequestedDuration",
       type: "string",
-      doc: "How long it should be good.",
+      doc: "Requested validity of the certificate.",
       cell: ({ spec }: Request) =>
         spec.expirationSeconds === undefined ? "<none>" : span(spec.expirationSeconds),
     },
-    { name: "Condition", type: "string", doc: "How far it has come.", cell: conditionText },
+    { name: "Condition", type: "string", doc: "Conditions of the request.", cell: conditionText },
   ],
 });

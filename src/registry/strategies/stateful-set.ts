@@ -199,7 +199,7 @@ export const statefulSet = templated<StatefulSet>((obj) => obj.spec.template, {
     {
       name: "Ready",
       type: "string",
-      doc: "Pods that are ready, and wanted.",
+      doc: "Number of ready and desired pods.",
       cell: ({ spec, status }: StatefulSet) => `${status.readyReplicas ?? 0}/${spec.replicas ?? 0}`,
     },
     ageColumn,

@@ -133,13 +133,13 @@ export const storageVersion = strategy<StorageVersion>({
     {
       name: "CommonEncodingVersion",
       type: "string",
-      doc: "The version that all servers store.",
+      doc: "Common encoding version of all servers.",
       cell: ({ status }: StorageVersion) => status.commonEncodingVersion ?? "<unset>",
     },
     {
       name: "StorageVersions",
       type: "string",
-      doc: "What each server stores.",
+      doc: "Encoding version of each server.",
       cell: ({ status: { storageVersions = [] } }: StorageVersion) =>
         firstFew(
           storageVersions.map(

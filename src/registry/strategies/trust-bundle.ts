@@ -96,7 +96,7 @@ export const clusterTrustBundle = strategy<ClusterTrustBundle>({
     {
       name: "SignerName",
       type: "string",
-      doc: "Whose certificates it verifies.",
+      doc: "Signer whose certificates the bundle verifies.",
       cell: (obj: ClusterTrustBundle) => orNone(signerOf(obj)),
     },
   ],

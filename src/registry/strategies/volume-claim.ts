@@ -184,33 +184,33 @@ export const persistentVolumeClaim = strategy<PersistentVolumeClaim>({
     {
       name: "Status",
       type: "string",
-      doc: "Pending, Bound or Lost.",
+      doc: "Phase of the claim: Pending, Bound or Lost.",
       cell: ({ metadata, status }: PersistentVolumeClaim) => phaseText(metadata, status.phase),
     },
     {
       name: "Volume",
       type: "string",
-      doc: "The volume bound to it.",
+      doc: "Volume that is bound to the claim.",
       cell: ({ spec }: PersistentVolumeClaim) => spec.volumeName ?? "",
     },
     {
       name: "Capacity",
       type: "string",
-      doc: "Size of the volume.",
+      doc: "Capacity of the bound volume.",
       cell: ({ spec, status }: PersistentVolumeClaim) =>
         spec.volumeName ? (status.capacity?.["storage"] ?? "0") : "",
     },
     {
       name: "Access Modes",
       type: "string",
-      doc: "How the volume can be mounted.",
+      doc: "Access modes of the bound volume.",
       cell: ({ spec, status }: PersistentVolumeClaim) =>
         spec.volumeName ? accessModesText(status.accessModes) : "",
     },
     {
       name: "StorageClass",
       type: "string",
-      doc: "The class it is taken from.",
+      doc: "Storage class of the claim.",
       cell: ({ metadata, spec }: PersistentVolumeClaim) => classText(metadata, spec.storageClassName),
     },
     ageColumn,
@@ -218,7 +218,7 @@ export const persistentVolumeClaim = strategy<PersistentVolumeClaim>({
       name: "VolumeMode",
       type: "string",
       priority: 1,
-      doc: "File system or raw device.",
+      doc: "Volume mode: Filesystem or Block.",
       cell: ({ spec }: PersistentVolumeClaim) => spec.volumeMode ?? "<unset>",
     },
   ],

@@ -6,14 +6,14 @@ export const nameColumn: Column<ApiObject> = {
   name: "Name",
   type: "string",
   format: "name",
-  doc: "Name of the object, unique among its kind in its namespace.",
+  doc: "Name of the object, unique within its kind and namespace.",
   cell: ({ metadata }) => metadata.name ?? "",
 };
 
 export const ageColumn: Column<ApiObject> = {
   name: "Age",
   type: "string",
-  doc: "Time since the server stored the object first.",
+  doc: "Time since the creation of the object.",
   cell: ({ metadata }, now) => ago(metadata.creationTimestamp, now),
 };
 
