@@ -6,14 +6,18 @@ import { goQuoted } from "./unprintable.ts";
 export const jsonKind = (value: unknown): string =>
   Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
 
+/** Prints integers in full and other numbers like `goFloat`. */
+export const goNumber = (value: number): string =>
+  Number.isSafeInteger(value) ? String(value) : goFloat(value);
+
 /**
- * Prints integers in full; other numbers of a million or more, or below 0.0001, with an exponent of at least
- * two digits.
+ * Prints a finite number like `strconv.FormatFloat(value, 'g', -1, 64)`: numbers of a million or more, or below
+ * 0.0001, have an exponent of at least two digits.
  */
-export function goNumber(value: number): string {
+export function goFloat(value: number): string {
   const [digits, power] = value.toExponential().split("e") as [string, string];
   const exponent = Number(power);
-  if (Number.isSafeInteger(value) || (exponent >= -4 && exponent < 6)) return String(value);
+  if (exponent >= -4 && exponent < 6) return String(value);
   return `${digits}e${exponent < 0 ? "-" : "+"}${String(Math.abs(exponent)).padStart(2, "0")}`;
 }
 

@@ -1,4 +1,5 @@
 // One histogram series: counts per bucket, a sum, and its lines in the text exposition format.
+import { goFloat } from "./go-value.ts";
 
 export interface Histogram {
   /** Counts the value `weight` times. */
@@ -10,19 +11,31 @@ export interface Histogram {
   expose(name: string, labels: string): string;
 }
 
-/** Creates a series; `bounds` is shared by all series of a metric. */
-export function histogramSeries(bounds: Float64Array): Histogram {
-  return new HistogramSeries(bounds);
+/** The upper bounds of a metric's buckets with their label values, shared by all its series. */
+export interface Buckets {
+  readonly bounds: Float64Array;
+  readonly labels: readonly string[];
+}
+
+/** Labels are printed as by Go, since queries select buckets by their text. `bounds` must be ascending. */
+export const bucketsOf = (bounds: readonly number[]): Buckets => ({
+  bounds: Float64Array.from(bounds),
+  labels: bounds.map(goFloat),
+});
+
+/** Creates a series. */
+export function histogramSeries(buckets: Buckets): Histogram {
+  return new HistogramSeries(buckets);
 }
 
 class HistogramSeries implements Histogram {
-  readonly #bounds: Float64Array;
+  readonly #buckets: Buckets;
   /** Allocated with the first value: most series of a server never get one. */
   #counts: Float64Array | undefined;
   count = 0;
   sum = 0;
-  constructor(bounds: Float64Array) {
-    this.#bounds = bounds;
+  constructor(buckets: Buckets) {
+    this.#buckets = buckets;
   }
 
   get isUnused(): boolean {
@@ -36,7 +49,7 @@ class HistogramSeries implements Histogram {
   }
 
   observe(value: number, weight = 1): void {
-    const bounds = this.#bounds;
+    const { bounds } = this.#buckets;
     let low = 0;
     let high = bounds.length;
     while (low < high) {
@@ -54,9 +67,9 @@ class HistogramSeries implements Histogram {
     const lead = labels && `${labels},`;
     let text = "";
     let total = 0;
-    for (let i = 0; i < this.#bounds.length; i++) {
+    for (const [i, label] of this.#buckets.labels.entries()) {
       total += this.#counts?.[i] ?? 0;
-      text += `${name}_bucket{${lead}le="${this.#bounds[i]}"} ${total}\n`;
+      text += `${name}_bucket{${lead}le="${label}"} ${total}\n`;
     }
     const braced = labels && `{${labels}}`;
     return `${text}${name}_bucket{${lead}le="+Inf"} ${this.count}\n${name}_sum${braced} ${this.sum}\n${name}_count${braced} ${this.count}\n`;

@@ -135,7 +135,7 @@ export { deepCopy } from "./deep-copy.ts";
 export { errnoText, fileErrorText } from "./file-error.ts";
 export { flatText } from "./flat-text.ts";
 export { urlParts, urlProblem, urlScheme } from "./go-url.ts";
-export { goBytes, goPlain, goSyntax, goType, jsonKind } from "./go-value.ts";
+export { goBytes, goFloat, goPlain, goSyntax, goType, jsonKind } from "./go-value.ts";
 export { goQuoted, unprintableIn, withoutUnprintable } from "./unprintable.ts";
 export { newUuid } from "./uuid.ts";
 export { deepFreeze } from "./deep-freeze.ts";

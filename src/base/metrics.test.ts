@@ -27,6 +27,16 @@ requests_total{verb="GET",code="200"} 3
   );
 });
 
+test("bounds of buckets are printed as by Go", () => {
+  const metrics = createMetrics();
+  const buckets = [1e-6, 0.0001, 0.5, 100_000, 1_048_576, 1e9];
+  metrics.histogram({ name: "n", help: "h", buckets }).with().observe(1);
+  assert.deepEqual(
+    [...metrics.expose().matchAll(/le="([^"]+)"/g)].map(([, bound]) => bound),
+    ["1e-06", "0.0001", "0.5", "100000", "1.048576e+06", "1e+09", "+Inf"],
+  );
+});
+
 test("a histogram counts each value in every bucket it fits", () => {
   const metrics = createMetrics();
   const seconds = metrics.histogram({ name: "seconds", help: "h", labels: ["verb"], buckets: [0.1, 1] });

@@ -1,7 +1,7 @@
 // Metrics: counters, gauges and histograms with labels, in an explicit registry. Bind a series once
 // (`requests.with("GET", "pods")`): updating it is then a field assignment.
 
-import { type Histogram, histogramSeries } from "./histogram.ts";
+import { type Histogram, bucketsOf, histogramSeries } from "./histogram.ts";
 import { type Summary, summarySeries } from "./summary.ts";
 
 export type Stability = "ALPHA" | "BETA" | "STABLE";
@@ -137,11 +137,11 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
         (series, labels) => `${metric.name}${braced(labels)} ${numberText(series.value)}\n`,
       ),
     histogram: (metric) => {
-      const bounds = Float64Array.from(metric.buckets ?? defaultBuckets);
+      const buckets = bucketsOf(metric.buckets ?? defaultBuckets);
       return family<Histogram>(
         "histogram",
         metric,
-        () => histogramSeries(bounds),
+        () => histogramSeries(buckets),
         (series, labels) => series.expose(metric.name, labels),
       );
     },

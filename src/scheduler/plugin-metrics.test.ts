@@ -107,5 +107,5 @@ test("a pod that a prefilter rejects is not filtered", () => {
 test("the buckets are those of the original", () => {
   const { has } = place([picky], true);
   has(point("Filter", "Success", "bucket").replace("}", ',le="0.2048"} 1'));
-  has(execution("Filter", "Picky", "Success").replace("_count", "_bucket").replace("}", ',le="0.00001"} 0'));
+  has(execution("Filter", "Picky", "Success").replace("_count", "_bucket").replace("}", ',le="1e-05"} 0'));
 });

@@ -5,7 +5,7 @@ import { type Event, EVENT_ID, SCALAR_STYLE, type ScalarEvent, getScalarValue, p
 import { setOwn } from "#base";
 import { parseUniqueJson } from "../json/parse.ts";
 import { YamlError } from "./error.ts";
-import { goFloat } from "./go-float.ts";
+import { yamlNumber } from "./yaml-number.ts";
 import { resolvePlain, resolveTagged, shortTag } from "./resolve.ts";
 
 export interface ParsedYaml {
@@ -228,7 +228,7 @@ class Composer {
       case "bigint":
         return String(key);
       case "number":
-        return Number.isInteger(key) && Math.abs(key) < 1e21 ? String(key) : goFloat(Math.fround(key));
+        return Number.isInteger(key) && Math.abs(key) < 1e21 ? String(key) : yamlNumber(Math.fround(key));
       default:
         throw new YamlError(`yaml: line ${this.#lineOf(event)}: invalid map key: ${JSON.stringify(key)}`);
     }

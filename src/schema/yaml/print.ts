@@ -2,7 +2,7 @@
 // natural order, strings quoted if they would be read as another type, multi-line strings as literal blocks,
 // long lines folded at spaces.
 
-import { goFloat } from "./go-float.ts";
+import { yamlNumber } from "./yaml-number.ts";
 import { compareNaturally } from "./natural-order.ts";
 import { resolvePlain } from "./resolve.ts";
 import { type Analysis, analyze, escaped, misread } from "./scalar-style.ts";
@@ -92,7 +92,7 @@ class Printer {
 
   #scalar(value: unknown, indent: number, key: boolean): void {
     if (typeof value === "string") this.#text(value, indent + 2, key);
-    else this.#put(typeof value === "number" ? goFloat(value) : String(value));
+    else this.#put(typeof value === "number" ? yamlNumber(value) : String(value));
   }
 
   #text(text: string, indent: number, key: boolean): void {
