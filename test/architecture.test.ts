@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { vagueProse } from "./architecture/language.ts";
 import { rulesFor, type Source } from "./architecture/rules.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -29,3 +30,14 @@ for (const { name, breaches, example } of rules) {
   test(name, () => assert.equal(all.flatMap(breaches).join("\n"), ""));
   test(`a violation is detected: ${name}`, () => assert.equal(breaches(example).length, 1));
 }
+
+test("documents are in plain technical English", () => {
+  const documents = readdirSync(join(root, "docs"), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(".md"))
+    .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1));
+  const vague = ["README.md", "CHANGELOG.md", "test/robustness/README.md", ...documents].flatMap((file) =>
+    vagueProse(file, readFileSync(join(root, file), "utf8")),
+  );
+  assert.equal(vague.join("\n"), "");
+  assert.equal(vagueProse("a.md", `Who may read it is ${"to"}ld below.`).length, 1);
+});

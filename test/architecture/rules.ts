@@ -1,6 +1,8 @@
 // The architecture as rules over source text. Each rule carries a source that violates it, so that a rule
 // that has stopped working is detected.
 
+import { vagueComments } from "./language.ts";
+
 export interface Source {
   /** Path relative to the package's root, such as `src/store/store.ts`. */
   readonly file: string;
@@ -206,6 +208,11 @@ export function rulesFor(dependencies: readonly string[]): readonly Rule[] {
       name: "comments contain no to-do markers",
       breaches: (source) => linesWith(source, /\b(TODO|FIXME|XXX|HACK)\b/),
       example: { file: "src/store/a.ts", text: `// ${"TO"}DO: write this` },
+    },
+    {
+      name: "comments and test names are in plain technical English",
+      breaches: ({ file, text }) => vagueComments(file, text),
+      example: { file: "src/store/a.ts", text: `// The revision is ${"to"}ld to whom it concerns.` },
     },
     {
       name: "no test is skipped or focused by hand",

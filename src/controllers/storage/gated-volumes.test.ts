@@ -63,7 +63,7 @@ const kept: [name: string, provisioner: string, policy: string, before: string[]
   ["a volume that was not provisioned", "", "Delete", ["a"], ["a"]],
 ];
 for (const [name, provisioner, policy, before, after] of kept)
-  test(`${name} has the finalizers ${after.join(", ") || "of nobody"}`, () => {
+  test(`${name} has the finalizers ${after.join(", ") || "(none)"}`, () => {
     const volume = {
       metadata: {
         name: "v",
