@@ -70,21 +70,21 @@ const isSkipped = ({ rejectsPod, onlyNodes, filter }: PodView): boolean =>
 export function pluginMetrics(metrics: Metrics, now = (): number => performance.now()): PluginMetrics {
   const points = metrics.histogram({
     name: "scheduler_framework_extension_point_duration_seconds",
-    help: "Latency for running all plugins of a specific extension point.",
+    help: "Time in seconds that all plugins of an extension point took.",
     labels: ["extension_point", "profile", "status"],
     stability: "STABLE",
     buckets: exponential(0.0001, 2, 12),
   });
   const durations = metrics.histogram({
     name: "scheduler_plugin_execution_duration_seconds",
-    help: "Duration for running a plugin at a specific extension point.",
+    help: "Time in seconds that one plugin took at an extension point, in sampled cycles.",
     labels: ["extension_point", "plugin", "status"],
     stability: "ALPHA",
     buckets: exponential(0.00001, 1.5, 20),
   });
   const evaluations = metrics.counter({
     name: "scheduler_plugin_evaluation_total",
-    help: "Number of attempts to schedule pods by each plugin and the extension point (available only in PreFilter and Filter.).",
+    help: "Number of calls of plugins at the extension points PreFilter and Filter.",
     labels: ["extension_point", "plugin", "profile"],
     stability: "ALPHA",
   });

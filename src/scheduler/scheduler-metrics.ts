@@ -113,7 +113,7 @@ export function schedulerMetrics(metrics: Metrics, observed: () => Observed): Sc
     bindings: metrics
       .gauge({
         name: "scheduler_goroutines",
-        help: "Number of running goroutines split by the work they do such as binding.",
+        help: "Number of concurrent operations in progress, such as bindings.",
         labels: ["operation"],
         stability: "ALPHA",
       })

@@ -18,20 +18,20 @@ export function policyMetrics(metrics: Metrics): PolicyMetrics {
   const labels = ["policy", "policy_binding", "enforcement_action", "state"];
   const checks = metrics.counter({
     name: "apiserver_validating_admission_policy_check_total",
-    help: "Validation admission policy check total, labeled by policy and further identified by binding, enforcement action taken, and state.",
+    help: "Number of checks of validating admission policies, by policy, binding, enforcement action and state.",
     labels,
     stability,
   });
   const duration = metrics.histogram({
     name: "apiserver_validating_admission_policy_check_duration_seconds",
-    help: "Validation admission latency for individual validation expressions in seconds, labeled by policy and further including binding, state and enforcement action taken.",
+    help: "Time in seconds of the expressions of validating admission policies, by policy, binding, enforcement action and state.",
     labels,
     buckets: [0.000_000_5, 0.001, 0.01, 0.1, 1],
     stability,
   });
   const definitions = metrics.counter({
     name: "apiserver_validating_admission_policy_definition_total",
-    help: "Validation admission policy count total, labeled by state and enforcement action.",
+    help: "Number of validating admission policies, by state and enforcement action.",
     labels: ["state", "enforcement_action"],
     stability,
   });

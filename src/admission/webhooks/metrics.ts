@@ -25,32 +25,32 @@ const maxCode = 600;
 export function webhookMetrics(metrics: Metrics): WebhookMetrics {
   const duration = metrics.histogram({
     name: "apiserver_admission_webhook_admission_duration_seconds",
-    help: "Admission webhook latency histogram in seconds, identified by name and broken out for each operation and API resource and type (validate or admit).",
+    help: "Latency of admission webhooks in seconds, by webhook, operation and type (validating or admit).",
     labels: ["name", "type", "operation", "rejected"],
     buckets: [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 25],
     stability: "STABLE",
   });
   const requests = metrics.counter({
     name: "apiserver_admission_webhook_request_total",
-    help: "Admission webhook request total, identified by name and broken out for each admission type (validating or mutating) and operation. Additional labels specify whether the request was rejected or not and an HTTP status code. Codes greater than 600 are truncated to 600, to keep the metrics cardinality bounded.",
+    help: "Number of calls of admission webhooks, by webhook, type, operation, status code (at most 600) and whether the request was rejected.",
     labels: ["name", "type", "operation", "code", "rejected"],
     stability: "ALPHA",
   });
   const rejections = metrics.counter({
     name: "apiserver_admission_webhook_rejection_count",
-    help: "Admission webhook rejection count, identified by name and broken out for each admission type (validating or admit) and operation. Additional labels specify an error type (calling_webhook_error or apiserver_internal_error if an error occurred; no_error otherwise) and optionally a non-zero rejection code if the webhook rejects the request with an HTTP status code (honored by the apiserver when the code is greater or equal to 400). Codes greater than 600 are truncated to 600, to keep the metrics cardinality bounded.",
+    help: "Number of requests rejected by admission webhooks, by webhook, type, operation, kind of error (no_error if the webhook denied the request) and status code (at most 600).",
     labels: ["name", "type", "operation", "error_type", "rejection_code"],
     stability: "ALPHA",
   });
   const failOpen = metrics.counter({
     name: "apiserver_admission_webhook_fail_open_count",
-    help: "Admission webhook fail open count, identified by name and broken out for each admission type (validating or mutating).",
+    help: "Number of failed webhook calls that were ignored because of the failure policy, by webhook and type.",
     labels: ["name", "type"],
     stability: "ALPHA",
   });
   const conditionErrors = metrics.counter({
     name: "apiserver_admission_admission_match_condition_evaluation_errors_total",
-    help: "Admission match condition evaluation errors count, identified by name of resource containing the match condition and broken out for each admission type (validating or mutating).",
+    help: "Number of match conditions that could not be evaluated, by the object that contains them and type.",
     labels: ["name", "type"],
     stability: "ALPHA",
   });

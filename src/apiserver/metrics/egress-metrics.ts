@@ -10,20 +10,20 @@ export function egressMetrics(metrics: Metrics): EgressObserver {
   const labels = ["protocol", "transport"];
   const starts = metrics.counter({
     name: "apiserver_egress_dialer_dial_start_total",
-    help: "Dial starts, labeled by the protocol (http-connect or grpc) and transport (tcp or uds).",
+    help: "Number of connection attempts through an egress proxy, by protocol and transport.",
     labels,
     stability,
   });
   const duration = metrics.histogram({
     name: "apiserver_egress_dialer_dial_duration_seconds",
-    help: "Dial latency histogram in seconds, labeled by the protocol (http-connect or grpc), transport (tcp or uds)",
+    help: "Time in seconds to establish a connection through an egress proxy, by protocol and transport.",
     labels,
     buckets: [0.005, 0.025, 0.1, 0.5, 2.5, 12.5],
     stability,
   });
   const failures = metrics.counter({
     name: "apiserver_egress_dialer_dial_failure_count",
-    help: "Dial failure count, labeled by the protocol (http-connect or grpc), transport (tcp or uds), and stage (connect or proxy). The stage indicates at which stage the dial failed",
+    help: "Number of failed connection attempts through an egress proxy, by protocol, transport and stage (connect or proxy).",
     labels: [...labels, "stage"],
     stability,
   });
