@@ -123,7 +123,7 @@ test(
     else
       assert.match(
         stderr,
-        /^orch: requires Node\.js 24 or newer and found only v.*needs libatomic\.so\.1: install that \(Debian: apt-get install libatomic1\)/,
+        /^orch: needs Node\.js 24 or newer and found only v.*needs libatomic\.so\.1: install that \(Debian: apt-get install libatomic1\)/,
       );
   },
 );
