@@ -282,12 +282,19 @@ function validationMode({ query }: ApiCall): string {
   return validationModes.has(mode) ? mode : "invalid";
 }
 
-/** Sums the durations of webhook calls, which are spans at the top level of an operation. */
+/**
+ * Returns the time an operation spent in webhook calls, which are spans at its top level. Validating webhooks
+ * are called concurrently, so the longest of them counts.
+ */
 function webhookMilliseconds(operation: Span | undefined): number {
-  let sum = 0;
-  for (const item of operation?.items ?? [])
-    if (item instanceof Span && item.name.endsWith(" webhook")) sum += item.milliseconds;
-  return sum;
+  let sequential = 0;
+  let concurrent = 0;
+  for (const item of operation?.items ?? []) {
+    if (!(item instanceof Span)) continue;
+    if (item.name === "Call validating webhook") concurrent = Math.max(concurrent, item.milliseconds);
+    else if (item.name.endsWith(" webhook")) sequential += item.milliseconds;
+  }
+  return sequential + concurrent;
 }
 
 /**

@@ -119,7 +119,9 @@ test("the time of webhooks is excluded from the server's own latency", () => {
   const requests = requestMetrics(metrics, "apiserver", () => true);
   const call = apiCall({ method: "POST", path: "/api/v1/namespaces/a/pods?fieldValidation=Strict" });
   const operation = (call.operation = new Span("Create", {}, { began: 0 }));
-  operation.child("Call mutating webhook", {}, { began: 0 }).end(900);
+  operation.child("Call mutating webhook", {}, { began: 0 }).end(500);
+  operation.child("Call validating webhook", {}, { began: 500 }).end(900);
+  operation.child("Call validating webhook", {}, { began: 500 }).end(700);
   requests.answered(call, 201, 1000, false, 0);
   const text = metrics.expose();
   assert.match(text, /apiserver_request_duration_seconds_sum\{.*\} 1\n/);
