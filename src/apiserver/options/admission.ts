@@ -41,7 +41,7 @@ export const admissionPlugins: Readonly<Record<string, "on" | "off">> = {
   ValidatingAdmissionPolicy: "on",
   ValidatingAdmissionWebhook: "on",
 };
-/** Known plug-ins that are not implemented, with the reason. */
+/** Known plugins that are rejected, with the reason. */
 const notBuilt: Readonly<Record<string, string>> = {
   PersistentVolumeLabel: "it asks a cloud provider, and none is built in",
 };

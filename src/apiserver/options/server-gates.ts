@@ -1,5 +1,5 @@
-// The feature gates of the API server. Gates of features that are not implemented are refused: accepting one
-// without effect would be misleading.
+// The feature gates of the API server. Gates of features that this server does not have are rejected:
+// accepting one without effect would be misleading.
 import { type Gate, knownGates } from "#options";
 
 const refused: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
-// Settings that are not implemented yet are validated and rejected when enabled, so that nothing is silently
-// ignored.
+// Reasons for settings that are validated and then rejected unless they have the default value, so that none is
+// silently ignored.
 
 import type { Dialect } from "#dialect";
 
