@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, type Server, type Socket, connect, createServer } from "node:net";
-import { type TestContext, after, test } from "node:test";
+import { after, test } from "node:test";
+import { type Clock, systemClock, virtualClock } from "#base";
 import { Http1Client } from "./http1-client.ts";
 import { ReplyReader } from "./reply-reader.ts";
 
@@ -67,7 +68,7 @@ after(() => servers.forEach((server) => server.close()));
  */
 async function serverOf(
   serve: (socket: Socket, connection: number) => void,
-  opened: Socket[] = [],
+  { opened = [], clock = systemClock }: { opened?: Socket[]; clock?: Clock } = {},
 ): Promise<Http1Client> {
   let connections = 0;
   const server = createServer((socket) => {
@@ -82,7 +83,7 @@ async function serverOf(
     opened.push(socket);
     return socket;
   };
-  return new Http1Client({ connect: open, maxReplyBytes: 1024 });
+  return new Http1Client({ connect: open, maxReplyBytes: 1024, clock });
 }
 const ask = "POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n";
 const answer = (body: string): string => `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
@@ -97,33 +98,32 @@ test("sequential exchanges share a connection, concurrent ones do not", async ()
   client.close();
 });
 
-/** Counts how often the client has deferred work to a later turn, excluding other code in this process. */
-function postponements(t: TestContext): () => number {
-  const { mock } = t.mock.method(globalThis, "setImmediate");
-  return () => mock.calls.filter(({ stack }) => stack.stack!.includes("http1-client.ts")).length;
-}
-
-test("a single exchange is resolved in the turn in which its response arrived", async (t) => {
-  const client = await serverOf((socket) => socket.on("data", () => socket.write(answer("x"))));
-  await textOf(client);
-  const later = postponements(t);
-  await textOf(client);
-  assert.equal(later(), 0);
-  await Promise.all([textOf(client), textOf(client)]);
-  assert.notEqual(later(), 0);
+test("replies of concurrent exchanges are delivered together", async () => {
+  const waiting: Socket[] = [];
+  const serve = (socket: Socket): void => {
+    socket.on("data", () => {
+      waiting.push(socket);
+      if (waiting.length === 3) for (const each of waiting) each.write(answer("x"));
+    });
+  };
+  const client = await serverOf(serve, { clock: virtualClock() });
+  let turns = 0;
+  const counting = setInterval(() => turns++, 0);
+  const turnOf = async (): Promise<number> => textOf(client).then(() => turns);
+  const [first, second, third] = await Promise.all([turnOf(), turnOf(), turnOf()]);
+  clearInterval(counting);
+  assert.ok(first === second && second === third);
   client.close();
 });
 
-test("a failed exchange no longer counts as outstanding", async (t) => {
-  const client = await serverOf((socket) => socket.on("data", () => socket.write(answer("x"))));
+test("a failed exchange is not waited for", async () => {
+  const serve = (socket: Socket): void => void socket.on("data", () => socket.write(answer("x")));
+  const client = await serverOf(serve, { clock: virtualClock() });
   const { reply, abort } = client.send(ask);
   abort(new Error("too late"));
   abort(new Error("too late"));
   await assert.rejects(reply, { message: "too late" });
-  await textOf(client);
-  const later = postponements(t);
-  await textOf(client);
-  assert.equal(later(), 0);
+  assert.equal(await textOf(client), "x");
   client.close();
 });
 
@@ -156,14 +156,18 @@ test("a connection idle for long is closed when another becomes idle", async (t)
 });
 
 test("an idle connection that the server has closed is skipped", async () => {
-  const [sockets, opened]: Socket[][] = [[], []];
-  const client = await serverOf((socket, connection) => {
-    sockets!.push(socket);
-    socket.on("data", () => socket.write(answer(String(connection))));
-  }, opened);
+  const sockets: Socket[] = [];
+  const opened: Socket[] = [];
+  const client = await serverOf(
+    (socket, connection) => {
+      sockets.push(socket);
+      socket.on("data", () => socket.write(answer(String(connection))));
+    },
+    { opened },
+  );
   assert.equal(await textOf(client), "0");
-  const closed = once(opened![0]!, "close");
-  sockets![0]!.destroy();
+  const closed = once(opened[0]!, "close");
+  sockets[0]!.destroy();
   await closed;
   assert.equal(await textOf(client), "1");
   client.close();
