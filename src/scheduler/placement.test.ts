@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Snapshot } from "./framework.ts";
+import type { Plugin, Snapshot } from "./framework.ts";
 import { NodeInfo, type SeenNode, type SeenPod } from "./node-info.ts";
 import { admits } from "./node-admission.ts";
 import { failureText, findNode, nodesToFind } from "./placement.ts";
@@ -245,6 +245,24 @@ test("resources reserved for a nominated pod of higher priority are not given aw
     nominated: new Map([["x", [promised]]]),
   });
   assert.equal(found.node, undefined);
+});
+
+test("a node is not given to a pod that a plugin rejects as a whole once a nominated pod runs there", () => {
+  const plugin: Plugin = {
+    name: "Alone",
+    requeueEvents: [],
+    view: (_, { nodes }) =>
+      [...nodes.values()].some(({ pods }) => pods.size > 0)
+        ? { rejectsPod: { plugin: "Alone", reasons: ["pod(s) run already"], isFinal: false } }
+        : {},
+  };
+  const given = {
+    ...options,
+    plugins: [plugin],
+    nominated: new Map([["x", [pod("high", { priority: 10 })]]]),
+  };
+  const { failures } = findNode(pod("low"), snapshotOf([[node("x"), []]]), given);
+  assert.deepEqual(failures?.byNode.get("x")?.reasons, ["pod(s) run already"]);
 });
 
 test("preemption chooses the node with the least important victims, and no more victims than needed", () => {

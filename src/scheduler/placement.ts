@@ -85,6 +85,10 @@ function conflictOf(views: readonly NamedView[]): NodeRejection | undefined {
   return undefined;
 }
 
+/** Returns the rejection of the first plugin that rejects the pod on every node. */
+export const rejectionOfPod = (views: readonly ObservedView[]): NodeRejection | undefined =>
+  views.find(({ rejectsPod }) => rejectsPod)?.rejectsPod;
+
 /** Returns the rejection of the first plugin that rejects the node. */
 export function filterNode(views: readonly ObservedView[], node: NodeInfo): NodeRejection | undefined {
   for (const view of views) {
@@ -115,7 +119,8 @@ export function filterWithNominated(
   const nodeWithNominated = node.clone();
   for (const each of nominatedPods) nodeWithNominated.add(each);
   const simulated = withNode(snapshot, nodeWithNominated);
-  return filterNode(viewsOf(pod, simulated, plugins, cycle?.simulatedView), nodeWithNominated);
+  const simulatedViews = viewsOf(pod, simulated, plugins, cycle?.simulatedView);
+  return rejectionOfPod(simulatedViews) ?? filterNode(simulatedViews, nodeWithNominated);
 }
 
 /** Returns the snapshot with one node replaced. */
@@ -129,7 +134,7 @@ export function findNode(pod: SeenPod, snapshot: Snapshot, options: PlacementOpt
   const total = snapshot.nodes.size;
   const preFiltered = cycle?.start("PreFilter");
   const views = viewsOf(pod, snapshot, plugins, cycle?.view);
-  const forAll = views.find(({ rejectsPod }) => rejectsPod)?.rejectsPod ?? conflictOf(views);
+  const forAll = rejectionOfPod(views) ?? conflictOf(views);
   preFiltered?.(statusOf(forAll));
   if (forAll) return { node: undefined, failures: { total, forAll, byNode: new Map() } };
   const filtered = cycle?.start("Filter");

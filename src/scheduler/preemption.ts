@@ -3,7 +3,14 @@ import type { PodDisruptionBudget } from "#api";
 import type { AnyObject } from "#client";
 import type { Plugin, Snapshot } from "./framework.ts";
 import type { NodeInfo, SeenPod } from "./node-info.ts";
-import { type FilterFailures, type Nominated, filterWithNominated, viewsOf, withNode } from "./placement.ts";
+import {
+  type FilterFailures,
+  type Nominated,
+  filterWithNominated,
+  rejectionOfPod,
+  viewsOf,
+  withNode,
+} from "./placement.ts";
 import type { CycleMetrics } from "./plugin-metrics.ts";
 import { selectsLabels } from "./plugins/inter-pod-affinity.ts";
 import { priorityOf } from "./scheduling-queue.ts";
@@ -91,8 +98,8 @@ function victimsOn(
   const fits = (): string | undefined => {
     const simulated = withNode(snapshot, trial);
     const views = viewsOf(pod, simulated, options.plugins, options.cycle?.simulatedView);
-    const forAll = views.find(({ rejectsPod }) => rejectsPod)?.rejectsPod;
-    return (forAll ?? filterWithNominated(pod, simulated, views, trial, options))?.reasons[0];
+    const rejection = rejectionOfPod(views) ?? filterWithNominated(pod, simulated, views, trial, options);
+    return rejection?.reasons[0];
   };
   const problem = fits();
   if (problem !== undefined) return problem;
