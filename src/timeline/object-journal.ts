@@ -8,6 +8,7 @@ import type { JournalBeginning, JournalFiles } from "./journal-files.ts";
 import type { JournalRecord } from "./journal-record.ts";
 import type { Kinds, ServedKind } from "./kinds.ts";
 import type { OwnedObject } from "./owner-graph.ts";
+import { RecordList } from "./record-list.ts";
 import { microsOf } from "./stored-event.ts";
 import type { Writers } from "./writers.ts";
 
@@ -24,11 +25,6 @@ export interface ObjectJournalOptions {
   readonly valuesInFiles: boolean;
   /** The users who made changes, if known. */
   readonly writers?: Writers | undefined;
-}
-
-interface StoredRecord {
-  readonly record: JournalRecord;
-  readonly bytes: number;
 }
 
 interface Batch {
@@ -60,8 +56,7 @@ const maxCompared = 200;
 export class ObjectJournal implements Journal {
   readonly #options: ObjectJournalOptions;
   readonly #followers = new Set<JournalFollower>();
-  #records: StoredRecord[] = [];
-  #bytes = 0;
+  readonly #records = new RecordList();
   #pendingChanges: ObservedChange[] = [];
   /** The batch being recorded, and the position up to which it is recorded. */
   #batch: Batch = { changes: [], at: 0, compared: 0 };
@@ -93,14 +88,14 @@ export class ObjectJournal implements Journal {
     return this.#since;
   }
   get bytes(): number {
-    return this.#bytes;
+    return this.#records.bytes;
   }
 
   /** Restores the records of an earlier run, and starts to watch. */
   async start(): Promise<void> {
     const { files } = this.#options;
     const restored = (await files?.read()) ?? [];
-    for (const record of restored) this.#addRecord(record);
+    for (const record of restored) this.#records.add(record);
     const last = restored.at(-1);
     // An earlier run may have ended before it saved any record.
     const before = last ?? (await files?.beginning());
@@ -277,7 +272,7 @@ export class ObjectJournal implements Journal {
     if (!found) return;
     const user = this.#options.writers?.of(found);
     const record = { sequence: ++this.#sequence, ...found, ...(user !== undefined && { user }) };
-    this.#addRecord(record);
+    this.#records.add(record);
     if (this.#options.files) this.#unsaved.push(record);
     for (const follower of this.#followers) this.#notify(follower, record);
   }
@@ -306,21 +301,13 @@ export class ObjectJournal implements Journal {
     follower.added(record);
   }
 
-  #addRecord(record: JournalRecord): void {
-    const bytes = sizeInMemory(record);
-    this.#records.push({ record, bytes });
-    this.#bytes += bytes;
-  }
-
   #expire(): void {
     const { clock, keepMilliseconds, maxBytes } = this.#options;
     const oldest = (clock.now() - keepMilliseconds) * 1000;
-    let expired = 0;
-    for (const { record, bytes } of this.#records) {
+    for (let record = this.#records.oldest; record; record = this.#records.oldest) {
       const early = record.time >= oldest;
-      if (early && this.#bytes <= maxBytes) break;
-      expired++;
-      this.#bytes -= bytes;
+      if (early && this.#records.bytes <= maxBytes) break;
+      this.#records.removeOldest();
       if (early) {
         this.#dropped++;
         this.#since = record.time + 1;
@@ -330,7 +317,6 @@ export class ObjectJournal implements Journal {
         if (record.type === "Deleted") follower.forgotten(record.uid);
       }
     }
-    if (expired > 0) this.#records = this.#records.slice(expired);
     this.#since = Math.max(this.#since, oldest);
   }
 
@@ -340,7 +326,7 @@ export class ObjectJournal implements Journal {
     const { files, log, valuesInFiles } = this.#options;
     if (!files || this.#unsaved.length === 0) return;
     const records = valuesInFiles ? this.#unsaved : this.#unsaved.map(withoutValues);
-    const first = this.#records[0]?.record.sequence ?? this.#sequence;
+    const first = this.#records.oldest?.sequence ?? this.#sequence;
     this.#unsaved = [];
     this.#saving = this.#saving
       .then(() => files.append(records))
@@ -356,7 +342,7 @@ export class ObjectJournal implements Journal {
     this.settle();
     this.#followers.add(follower);
     signal.addEventListener("abort", () => this.#followers.delete(follower), { once: true });
-    return this.#records.map(({ record }) => record);
+    return this.#records.all();
   }
 
   /** Yields live objects and their owners. */
@@ -373,9 +359,9 @@ export class ObjectJournal implements Journal {
 
   after(sequence: number): readonly JournalRecord[] | undefined {
     this.settle();
-    const first = this.#records[0]?.record.sequence ?? this.#sequence + 1;
+    const first = this.#records.oldest?.sequence ?? this.#sequence + 1;
     if (sequence < first - 1 || sequence > this.#sequence) return undefined;
-    return this.#records.slice(sequence - first + 1).map(({ record }) => record);
+    return this.#records.all(sequence - first + 1);
   }
 
   /** Saves the gathered changes and closes the files. */
@@ -385,16 +371,6 @@ export class ObjectJournal implements Journal {
     await this.#saving;
     await this.#options.files?.close();
   }
-}
-
-/** Estimates the memory a record takes: its members, and two bytes per character of its strings. */
-function sizeInMemory({ namespace, name, managers, owners, fields }: JournalRecord): number {
-  let bytes = 400 + 2 * (namespace.length + name.length);
-  for (const manager of managers ?? []) bytes += 16 + 2 * manager.length;
-  for (const owner of owners ?? []) bytes += 300 + 2 * owner.name.length;
-  for (const { path, from = "", to = "" } of fields ?? [])
-    bytes += 120 + 2 * (path.length + from.length + to.length);
-  return bytes;
 }
 
 /**
