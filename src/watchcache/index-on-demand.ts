@@ -7,8 +7,12 @@ const maxIndexes = 16;
 /** Maximum number of values looked up per selector; further ones are only compared. */
 const maxLookups = 4;
 
-/** Values shared by few objects are common (names, uids): a single item needs no set. */
-type Bucket = CachedObject | Set<CachedObject>;
+/**
+ * The items with one value. Most values are shared by few objects (names, uids, the node of a pod): up to this
+ * number they are an array, in which a new state replaces the old one in place; more are a set.
+ */
+type Bucket = CachedObject | CachedObject[] | Set<CachedObject>;
+const maxListed = 64;
 type Index = Map<string, Bucket>;
 type ValueOf = (item: CachedObject) => string | undefined;
 
@@ -66,14 +70,18 @@ export class IndexesOnDemand {
       if (found === undefined || sizeOf(bucket) < sizeOf(found)) found = bucket;
     }
     if (found === undefined) return undefined;
-    return found instanceof Set ? found : [found];
+    // The caller may yield while it reads.
+    return found instanceof Set ? found : Array.isArray(found) ? [...found] : [found];
   }
 
   replace(old: CachedObject | undefined, item: CachedObject | undefined): void {
     for (const { valueOf: read, index, building } of this.#indexes.values()) {
       if (old) {
         building?.removed.add(old);
-        remove(index, read(old), old);
+        const value = read(old);
+        if (item && value !== undefined && read(item) === value && replaceListed(index, value, old, item))
+          continue;
+        remove(index, value, old);
       }
       if (item) insert(index, read(item), item);
     }
@@ -127,18 +135,40 @@ const isExact = ({ key, operator, values }: Requirement): boolean =>
 export const valueOf = (of: "label" | "field", key: string): ValueOf =>
   of === "field" ? (item) => fieldOf(item, key) : (item) => labelOf(item, key);
 
-const sizeOf = (bucket: Bucket): number => (bucket instanceof Set ? bucket.size : 1);
+const sizeOf = (bucket: Bucket): number =>
+  bucket instanceof Set ? bucket.size : Array.isArray(bucket) ? bucket.length : 1;
 
 function insert(index: Index, value: string | undefined, item: CachedObject): void {
   if (value === undefined) return;
   const bucket = index.get(value);
   if (bucket === undefined) index.set(value, item);
   else if (bucket instanceof Set) bucket.add(item);
-  else index.set(value, new Set([bucket, item]));
+  else if (!Array.isArray(bucket)) index.set(value, [bucket, item]);
+  else if (bucket.length < maxListed) bucket.push(item);
+  else index.set(value, new Set([...bucket, item]));
 }
 
 function remove(index: Index, value: string | undefined, item: CachedObject): void {
   const bucket = value === undefined ? undefined : index.get(value);
-  if (bucket === item || (bucket instanceof Set && bucket.delete(item) && bucket.size === 0))
-    index.delete(value!);
+  if (bucket === undefined) return;
+  if (bucket instanceof Set) bucket.delete(item);
+  else if (Array.isArray(bucket)) removeFrom(bucket, item);
+  if (bucket === item || sizeOf(bucket) === 0) index.delete(value!);
+}
+
+function removeFrom(list: CachedObject[], item: CachedObject): void {
+  const at = list.indexOf(item);
+  if (at >= 0) list.splice(at, 1);
+}
+
+/** Replaces an item whose value has not changed. Returns false if it is in none of the listed places. */
+function replaceListed(index: Index, value: string, old: CachedObject, item: CachedObject): boolean {
+  const bucket = index.get(value);
+  if (bucket === old) {
+    index.set(value, item);
+    return true;
+  }
+  const at = Array.isArray(bucket) ? bucket.indexOf(old) : -1;
+  if (at >= 0) (bucket as CachedObject[])[at] = item;
+  return at >= 0;
 }
