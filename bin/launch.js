@@ -40,15 +40,17 @@ function afterStart(act) {
 
 /**
  * Lets the heap grow in small steps. Not set from the beginning, since V8 could then not use Node's
- * precompiled code, and a start would take at least 17 ms longer. A small heap of the API server grows in
- * larger steps: it is refilled after every idle period (src/bin/memory-return.ts), and each step costs a
- * collection (10,000 creations take 6 % less time).
+ * precompiled code, and a start would take at least 17 ms longer. The heap of the API server grows in larger
+ * steps, of at most 128 MB: a small one is refilled after every idle period (src/bin/memory-return.ts), and each
+ * step costs a collection (10,000 creations take 6 % less time; docs/scale.md for a large cluster).
  */
 function growSlowly(name) {
   const { getHeapStatistics, setFlagsFromString } = require("node:v8");
   const isSmall = ["nodeagent", "orch-dns", "orch-network", "orch-proxy"].includes(name);
   const isServer = name === "orch-apiserver";
-  const percent = () => (isSmall ? 20 : isServer && getHeapStatistics().total_heap_size < 96 << 20 ? 60 : 30);
+  const serverPercent = () =>
+    Math.max(30, Math.min(60, Math.floor((100 * (128 << 20)) / getHeapStatistics().total_heap_size)));
+  const percent = () => (isSmall ? 20 : isServer ? serverPercent() : 30);
   const set = () => setFlagsFromString(`--heap-growing-percent=${percent()}`);
   set();
   if (isServer) setInterval(set, 5000).unref();
