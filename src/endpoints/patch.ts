@@ -156,9 +156,17 @@ export function patchedTree(
         reportFindings(call, [...strict, ...decoded.strict.toSorted()], options.fieldValidation, invalid);
       reported = true;
       checkIdentity(decoded.value.metadata, call, endpoint);
-      return deepCopy(decoded.value);
+      return copyOf(decoded.value);
     },
   };
+}
+
+/** Copies an object, except its managed fields, which are replaced but never modified. */
+function copyOf(object: ApiObject): ApiObject {
+  const { managedFields } = object.metadata;
+  if (!managedFields) return deepCopy(object);
+  const copy = deepCopy({ ...object, metadata: { ...object.metadata, managedFields: undefined } });
+  return Object.assign(copy, { metadata: Object.assign(copy.metadata, { managedFields }) });
 }
 
 interface ParsedPatch {

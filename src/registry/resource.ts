@@ -2,8 +2,8 @@
 import { type ResourceName, conflict, flatText, tooLarge } from "#base";
 import { type Dialect, apiVersionOf, groupName } from "#dialect";
 import { inDialect } from "#api";
-import { applyDefaults, canonical } from "#schema";
-import { decodeJson, encodeHeld, encodeStoredProtobuf, copyToOwnBuffer, storedForm } from "./encoding.ts";
+import { StoredParser, applyDefaults, canonical } from "#schema";
+import { decodeJson, encodeHeld, encodeStoredProtobuf, storedForm } from "./encoding.ts";
 import type { ConvertBetween } from "./conversions.ts";
 import type { Entry, Outcome, Revision, Store, Write } from "#store";
 import {
@@ -70,6 +70,7 @@ export class Resource {
    * read back.
    */
   readonly #known = new WeakMap<Uint8Array, (revision: Revision) => CachedObject>();
+  readonly #parser = new StoredParser();
   #selectable: ReadonlySet<string> | undefined;
   readonly #canonical: StoredHeader;
   source!: ObjectSource;
@@ -210,7 +211,9 @@ export class Resource {
   /** Returns a function that makes fresh copies, for callers that need several. */
   copiesOf(cached: CachedObject): () => ApiObject {
     const text = cached.json.toString();
-    return longNumber.test(text) ? () => decodeJson(this.hub, text) : () => JSON.parse(text) as ApiObject;
+    return longNumber.test(text)
+      ? () => decodeJson(this.hub, text)
+      : () => this.#parser.parse(text) as ApiObject;
   }
 
   /**
@@ -222,7 +225,7 @@ export class Resource {
     const binary = this.#media === "json" ? undefined : encodeStoredProtobuf(this.hub, object, this.dialect);
     if (binary && !anySize) refuseTooLarge(binary.length);
     const { known, json } = this.#describe(object);
-    const value = binary ?? copyToOwnBuffer(json);
+    const value = binary ?? json;
     const key = this.prefix + this.keyOf(known.namespace, known.name);
     let made: CachedObject | undefined;
     const cached = (revision: Revision): CachedObject => {
@@ -291,7 +294,10 @@ export class Resource {
       meta.resourceVersion === undefined
         ? object
         : { ...object, metadata: { ...meta, resourceVersion: undefined } };
-    const json = Buffer.from(encodeHeld(this.hub, stored));
+    // A separate allocation: stores keep it, and a slice of a shared slab would keep the whole slab alive.
+    const text = encodeHeld(this.hub, stored);
+    const json = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+    json.write(text);
     return {
       json,
       known: {

@@ -119,6 +119,7 @@ export {
   mergePatch,
   mergeTyped,
   mergeTypeOf,
+  StoredParser,
   parseFieldSet,
   pathText,
   removeItems,

@@ -8,6 +8,7 @@ import {
   canonicalTime,
 } from "#base";
 import { isRemembered } from "../raw.ts";
+import { isShared } from "../shared-values.ts";
 import type { ScalarName } from "../shape.ts";
 import { canonicalBase64 } from "./base64.ts";
 import { type Check, type WalkState, irregular } from "./walk-state.ts";
@@ -119,6 +120,6 @@ export const scalarChecks: Readonly<Record<ScalarName, Check>> = {
     return scalarChecks.int32(value, undefined as never);
   },
   rawExtension: raw,
-  fieldsV1: anything,
+  fieldsV1: (value, state) => (isShared(value) ? value : anything(value, state)),
   json: raw,
 };

@@ -6,6 +6,7 @@
 //
 // Sets are immutable. An operation returns its first operand if that is the result.
 
+import { isShared } from "../shared-values.ts";
 import type { Json } from "./json-value.ts";
 import { isEmptyObject, isObject } from "./json-value.ts";
 import {
@@ -227,6 +228,7 @@ function combine(
 /** Parses FieldsV1. Elements of unknown type are dropped; throws if the object is not a valid field set. */
 export function parseFieldSet(fields: Json | undefined): FieldSet {
   if (fields === undefined || fields === null) return leaf;
+  if (isShared(fields)) return fields as FieldSet;
   const set = parseNode(fields, true);
   return set === undefined || isEmptySet(set) ? leaf : set;
 }

@@ -41,6 +41,7 @@ export {
   valueElement,
 } from "./path-element.ts";
 export { type ReplicasPaths, type ScaleOf, fromScaleManagers, toScaleManagers } from "./scale-managers.ts";
+export { StoredParser } from "./shared-field-sets.ts";
 export { strategicMergePatch } from "./strategic.ts";
 export { type Changes, type Comparison, changesBetween, compareTyped, fieldSetOf } from "./typed-compare.ts";
 export { checkTyped } from "./typed-check.ts";

@@ -14,8 +14,8 @@ import { type Manager, withFields } from "./managed-fields.ts";
 import type { Message } from "../shape.ts";
 import { type MergeType, mergeTypeOf } from "./merge-type.ts";
 import { fieldElement } from "./path-element.ts";
+import { fittedToType } from "./shared-field-sets.ts";
 import { type Changes, changesBetween } from "./typed-compare.ts";
-import { fitToType } from "./typed-remove.ts";
 
 /**
  * Converts a possibly partial object to another API version and returns it with the schema of that version;
@@ -90,7 +90,7 @@ export function fitManagers(
       manager.apiVersion === live.apiVersion
         ? live.type
         : inVersion(live, manager.apiVersion, versions)?.type;
-    if (type !== undefined) result.set(identity, withFields(manager, fitToType(type, manager.fields)));
+    if (type !== undefined) result.set(identity, withFields(manager, fittedToType(type, manager.fields)));
   }
   return result;
 }
