@@ -6,22 +6,24 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { journalFiles } from "./journal-files.ts";
 import type { JournalRecord } from "./journal-record.ts";
+import { type EncodedRecord, RecordList } from "./record-list.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "journal-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-const record = (sequence: number): JournalRecord => ({
-  sequence,
-  type: "Changed",
-  time: sequence,
-  revision: sequence,
-  group: "",
-  kind: "Pod",
-  resource: "pods",
-  namespace: "n",
-  name: "p",
-  uid: "u",
-});
+const record = (sequence: number): EncodedRecord =>
+  new RecordList().add({
+    sequence,
+    type: "Changed",
+    time: sequence,
+    revision: sequence,
+    group: "",
+    kind: "Pod",
+    resource: "pods",
+    namespace: "n",
+    name: "p",
+    uid: "u",
+  });
 const sequences = (records: readonly JournalRecord[]): number[] => records.map(({ sequence }) => sequence);
 
 test("records are read in order across restarts, without incomplete ones", async () => {

@@ -6,6 +6,7 @@ import { type FileHandle, open, readFile, readdir, rm, writeFile } from "node:fs
 import { join } from "node:path";
 import { makeFolder } from "#base";
 import type { JournalRecord } from "./journal-record.ts";
+import type { EncodedRecord } from "./record-list.ts";
 
 /** The start of a journal: later changes belong in it. */
 export interface JournalBeginning {
@@ -20,7 +21,7 @@ export interface JournalFiles {
   begin(beginning: JournalBeginning): Promise<void>;
   /** Returns all records, oldest first. Records that a crash left incomplete are skipped. */
   read(): Promise<readonly JournalRecord[]>;
-  append(records: readonly JournalRecord[]): Promise<void>;
+  append(records: readonly EncodedRecord[]): Promise<void>;
   /** Deletes segments that end before this record. */
   forgetBefore(sequence: number): Promise<void>;
   close(): Promise<void>;
@@ -82,7 +83,7 @@ export function journalFiles(folder: string, segmentBytes: number): JournalFiles
         current = { handle: await open(segment.file, "w", 0o600), bytes: 0 };
         segments = [...segments.filter(({ first }) => first !== segment.first), segment];
       }
-      const bytes = Buffer.from(records.map((record) => `${JSON.stringify(record)}\n`).join(""));
+      const bytes = Buffer.from(records.map(({ text }) => `${text}\n`).join(""));
       current.bytes += bytes.length;
       await current.handle.appendFile(bytes);
     },

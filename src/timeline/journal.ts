@@ -23,13 +23,16 @@ export interface Journal {
   readonly since: number;
   /** Immediately records the changes received so far. */
   settle(): void;
-  /** Returns the current records, and reports changes to the follower until the signal aborts. */
-  follow(follower: JournalFollower, signal: AbortSignal): readonly JournalRecord[];
+  /**
+   * Returns the current records, each of which is parsed when it is reached, and reports changes to the follower
+   * until the signal aborts.
+   */
+  follow(follower: JournalFollower, signal: AbortSignal): Iterable<JournalRecord>;
   /**
    * Yields live objects with owners; yields undefined for each object without, so that the caller can
    * interleave other work.
    */
   owned(): Iterable<OwnedObject | undefined>;
   /** Returns the records after a sequence number, or undefined if some of them have been dropped. */
-  after(sequence: number): readonly JournalRecord[] | undefined;
+  after(sequence: number): Iterable<JournalRecord> | undefined;
 }

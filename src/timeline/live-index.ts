@@ -5,6 +5,7 @@ import { Compacted } from "#store";
 import type { Frame, ObjectSource } from "#watchcache";
 import type { EventRows } from "./event-rows.ts";
 import { everyEvent } from "./event-summaries.ts";
+import type { JournalRecord } from "./journal-record.ts";
 import type { Journal } from "./journal.ts";
 import { OwnerGraph } from "./owner-graph.ts";
 import { TimelineIndex } from "./timeline-index.ts";
@@ -84,7 +85,8 @@ export class LiveIndex {
       <T>(act: (value: T) => void) =>
       (value: T): void =>
         waiting ? void waiting.push(() => act(value)) : act(value);
-    const changes = journal.follow(
+    const changes: JournalRecord[] = [];
+    const following = journal.follow(
       {
         added: later((record) => index.addChange(record)),
         removed: later((record) => index.removeChange(record.sequence)),
@@ -93,6 +95,10 @@ export class LiveIndex {
       },
       stop.signal,
     );
+    for (const change of following) {
+      changes.push(change);
+      if (slice.tick()) await slice.yield();
+    }
     for (const _ of index.load(items, known, changes)) if (slice.tick()) await slice.yield();
     for (const { owners, ...object } of changes) if (owners) graph.set({ ...object, owners });
     for (const object of journal.owned()) {

@@ -62,7 +62,7 @@ test("a change that cannot be compared is recorded without fields", async () => 
   const frame = { type: "MODIFIED", item: object(3), previous: object(2, ',"spec":{') };
   sink!.deliver([frame] as unknown as Parameters<FrameSink["deliver"]>[0]);
   await clock.advance(1000);
-  const record = journal.after(0)!.map(({ type, name, fields }) => [type, name, fields]);
+  const record = [...journal.after(0)!].map(({ type, name, fields }) => [type, name, fields]);
   assert.deepEqual(record, [["Changed", "a", undefined]]);
   assert.match(lines.join(""), /a change cannot be compared/);
   stop.abort();
@@ -75,7 +75,7 @@ test("changes of a very large object are recorded without fields", async () => {
   const frame = { type: "MODIFIED", item: object(3, long("b")), previous: object(2, long("a")) };
   sink!.deliver([frame] as unknown as Parameters<FrameSink["deliver"]>[0]);
   await clock.advance(1000);
-  const record = journal.after(0)!.map(({ type, name, fields }) => [type, name, fields]);
+  const record = [...journal.after(0)!].map(({ type, name, fields }) => [type, name, fields]);
   assert.deepEqual(record, [["Changed", "a", undefined]]);
   assert.deepEqual(lines, []);
   stop.abort();
@@ -93,7 +93,7 @@ test("many concurrent changes are all recorded in order, over several time slice
   sink!.deliver(frames as unknown as Parameters<FrameSink["deliver"]>[0]);
   await clock.advance(60_000);
   assert.deepEqual(
-    journal.after(0)!.map(({ revision }) => revision),
+    [...journal.after(0)!].map(({ revision }) => revision),
     revisions,
   );
   stop.abort();

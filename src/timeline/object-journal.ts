@@ -8,7 +8,7 @@ import type { JournalBeginning, JournalFiles } from "./journal-files.ts";
 import type { JournalRecord } from "./journal-record.ts";
 import type { Kinds, ServedKind } from "./kinds.ts";
 import type { OwnedObject } from "./owner-graph.ts";
-import { RecordList } from "./record-list.ts";
+import { type EncodedRecord, RecordList, parsedRecord } from "./record-list.ts";
 import { microsOf } from "./stored-event.ts";
 import type { Writers } from "./writers.ts";
 
@@ -60,7 +60,7 @@ export class ObjectJournal implements Journal {
   #pendingChanges: ObservedChange[] = [];
   /** The batch being recorded, and the position up to which it is recorded. */
   #batch: Batch = { changes: [], at: 0, compared: 0 };
-  #unsaved: JournalRecord[] = [];
+  #unsaved: EncodedRecord[] = [];
   #saving: Promise<void> = Promise.resolve();
   #timer: (() => void) | undefined;
   #saveTimer: (() => void) | undefined;
@@ -272,8 +272,9 @@ export class ObjectJournal implements Journal {
     if (!found) return;
     const user = this.#options.writers?.of(found);
     const record = { sequence: ++this.#sequence, ...found, ...(user !== undefined && { user }) };
-    this.#records.add(record);
-    if (this.#options.files) this.#unsaved.push(record);
+    const encoded = this.#records.add(record);
+    const { files, valuesInFiles } = this.#options;
+    if (files) this.#unsaved.push(valuesInFiles ? encoded : withoutValues(record, encoded));
     for (const follower of this.#followers) this.#notify(follower, record);
   }
 
@@ -301,21 +302,25 @@ export class ObjectJournal implements Journal {
     follower.added(record);
   }
 
+  #notifyRemoved(record: JournalRecord): void {
+    for (const follower of this.#followers) {
+      follower.removed(record);
+      if (record.type === "Deleted") follower.forgotten(record.uid);
+    }
+  }
+
   #expire(): void {
     const { clock, keepMilliseconds, maxBytes } = this.#options;
     const oldest = (clock.now() - keepMilliseconds) * 1000;
-    for (let record = this.#records.oldest; record; record = this.#records.oldest) {
-      const early = record.time >= oldest;
+    for (let first = this.#records.oldest; first; first = this.#records.oldest) {
+      const early = first.time >= oldest;
       if (early && this.#records.bytes <= maxBytes) break;
       this.#records.removeOldest();
       if (early) {
         this.#dropped++;
-        this.#since = record.time + 1;
+        this.#since = first.time + 1;
       }
-      for (const follower of this.#followers) {
-        follower.removed(record);
-        if (record.type === "Deleted") follower.forgotten(record.uid);
-      }
+      if (this.#followers.size > 0) this.#notifyRemoved(parsedRecord(first));
     }
     this.#since = Math.max(this.#since, oldest);
   }
@@ -323,9 +328,9 @@ export class ObjectJournal implements Journal {
   #save(): void {
     this.#saveTimer?.();
     this.#saveTimer = undefined;
-    const { files, log, valuesInFiles } = this.#options;
+    const { files, log } = this.#options;
     if (!files || this.#unsaved.length === 0) return;
-    const records = valuesInFiles ? this.#unsaved : this.#unsaved.map(withoutValues);
+    const records = this.#unsaved;
     const first = this.#records.oldest?.sequence ?? this.#sequence;
     this.#unsaved = [];
     this.#saving = this.#saving
@@ -338,7 +343,7 @@ export class ObjectJournal implements Journal {
       );
   }
 
-  follow(follower: JournalFollower, signal: AbortSignal): readonly JournalRecord[] {
+  follow(follower: JournalFollower, signal: AbortSignal): Iterable<JournalRecord> {
     this.settle();
     this.#followers.add(follower);
     signal.addEventListener("abort", () => this.#followers.delete(follower), { once: true });
@@ -357,7 +362,7 @@ export class ObjectJournal implements Journal {
       }
   }
 
-  after(sequence: number): readonly JournalRecord[] | undefined {
+  after(sequence: number): Iterable<JournalRecord> | undefined {
     this.settle();
     const first = this.#records.oldest?.sequence ?? this.#sequence + 1;
     if (sequence < first - 1 || sequence > this.#sequence) return undefined;
@@ -404,11 +409,9 @@ function isNewerThan({ json }: CachedObject, micros: number): boolean {
   return (microsOf(created) ?? 0) >= Math.floor(micros / 1e6) * 1e6;
 }
 
-/**
- * Returns the record without field values. Records without fields are returned as they are, since serializing
- * a copy takes ten times as long.
- */
-const withoutValues = (record: JournalRecord): JournalRecord =>
-  record.fields
-    ? { ...record, fields: record.fields.map(({ path, op }) => ({ path, op, withheld: true as const })) }
-    : record;
+/** Returns the encoded record without field values. */
+function withoutValues(record: JournalRecord, encoded: EncodedRecord): EncodedRecord {
+  if (!record.fields) return encoded;
+  const fields = record.fields.map(({ path, op }) => ({ path, op, withheld: true }));
+  return { ...encoded, text: JSON.stringify({ ...record, fields }) };
+}

@@ -15,7 +15,8 @@ const record = (sequence: number): JournalRecord => ({
   name: `name-${sequence}`,
   uid: "u",
 });
-const numbers = (records: readonly JournalRecord[]): number[] => records.map(({ sequence }) => sequence);
+const numbers = (records: Iterable<JournalRecord>): number[] =>
+  Array.from(records, ({ sequence }) => sequence);
 
 test("records are listed in order after the oldest were removed", () => {
   const list = new RecordList();
@@ -27,6 +28,14 @@ test("records are listed in order after the oldest were removed", () => {
   assert.deepEqual(numbers(list.all(1)), [3, 4]);
 });
 
+test("records are read as they were added, and cannot be changed through what is read", () => {
+  const list = new RecordList();
+  const added = { ...record(1), fields: [{ path: "spec.a", op: "changed", from: "1", to: "é" }] } as const;
+  list.add(added);
+  assert.deepEqual([...list.all()], [added]);
+  assert.notEqual([...list.all()][0], added);
+});
+
 test("an empty list has no memory and nothing to remove", () => {
   const list = new RecordList();
   list.add(record(1));
@@ -34,7 +43,7 @@ test("an empty list has no memory and nothing to remove", () => {
   list.removeOldest();
   assert.equal(list.bytes, 0);
   assert.equal(list.oldest, undefined);
-  assert.deepEqual(list.all(), []);
+  assert.deepEqual(numbers(list.all()), []);
 });
 
 test("a list keeps its last records while thousands pass through it", () => {
