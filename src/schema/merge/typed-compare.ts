@@ -95,7 +95,8 @@ function compareStructs(
 
 function compareMaps(type: MergeType, a: JsonObject, b: JsonObject, split: boolean): Difference | undefined {
   const keys: string[] = [];
-  for (const key in a) keys.push(key);
+  // Most entries are the same, and need not be sorted.
+  for (const key in a) if (a[key] !== own(b, key)) keys.push(key);
   for (const key in b) if (own(a, key) === undefined) keys.push(key);
   if (keys.length > 1) keys.sort(compareText);
   const found = new DifferenceCollector();
