@@ -15,6 +15,7 @@ import {
   unspliced,
   withRevision,
 } from "#watchcache";
+import { SharedLabels } from "./shared-labels.ts";
 import { StoredHeader } from "./stored-header.ts";
 import type { ApiObject, KindSchema, RegistrySettings, Served, Strategy } from "./strategy.ts";
 
@@ -71,6 +72,9 @@ export class Resource {
    */
   readonly #known = new WeakMap<Uint8Array, (revision: Revision) => CachedObject>();
   readonly #parser = new StoredParser();
+  readonly #labels = new SharedLabels();
+  /** The namespace of the object read last: objects are loaded in the order of their keys. */
+  #namespace = "";
   #selectable: ReadonlySet<string> | undefined;
   readonly #canonical: StoredHeader;
   source!: ObjectSource;
@@ -167,8 +171,10 @@ export class Resource {
   #asStored({ key, revision, value }: Entry, use?: "one answer"): CachedObject {
     const at = this.namespaced ? key.indexOf("/", this.prefix.length) : -1;
     const made = use ? unspliced : fromStored;
+    const namespace = at < 0 ? "" : key.slice(this.prefix.length, at);
+    if (namespace !== this.#namespace) this.#namespace = namespace;
     return made(key, revision, value, {
-      namespace: at < 0 ? "" : key.slice(this.prefix.length, at),
+      namespace: this.#namespace,
       name: key.slice(at < 0 ? this.prefix.length : at + 1),
       select: this.#select,
     });
@@ -177,7 +183,7 @@ export class Resource {
   readonly #select = (json: Buffer): Pick<Selected, "labels" | "fields"> => {
     const object = JSON.parse(json.toString()) as ApiObject;
     return {
-      labels: object.metadata.labels ?? nothing,
+      labels: object.metadata.labels ? this.#labels.of(object.metadata.labels) : nothing,
       fields: this.strategy.fields?.(object) ?? nothing,
     };
   };

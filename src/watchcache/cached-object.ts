@@ -205,7 +205,9 @@ class StoredBytes implements CachedObject {
   readonly line: Buffer;
   readonly typeHeaderBytes: number;
   readonly revisionEnd: number;
-  #known: NamedSelection["select"] | Pick<Selectable, "labels" | "fields">;
+  #select: NamedSelection["select"] | undefined;
+  #labels: Selectable["labels"] | undefined = undefined;
+  #fields: Selectable["fields"] | undefined = undefined;
   constructor(
     key: string,
     revision: Revision,
@@ -218,16 +220,18 @@ class StoredBytes implements CachedObject {
     this.revision = revision;
     this.namespace = known.namespace;
     this.name = known.name;
-    this.#known = known.select;
+    this.#select = known.select;
     this.line = line;
     this.typeHeaderBytes = typeHeaderBytes;
     this.revisionEnd = revisionEnd;
   }
   get labels(): Selectable["labels"] {
-    return this.#selected().labels;
+    this.#decode();
+    return this.#labels!;
   }
   get fields(): Selectable["fields"] {
-    return this.#selected().fields;
+    this.#decode();
+    return this.#fields!;
   }
   get json(): Buffer {
     return this.line.subarray(0, -1);
@@ -235,8 +239,12 @@ class StoredBytes implements CachedObject {
   get revisionStart(): number {
     return this.revisionEnd - String(this.revision).length;
   }
-  #selected(): Pick<Selectable, "labels" | "fields"> {
-    return typeof this.#known === "function" ? (this.#known = this.#known(this.json)) : this.#known;
+  #decode(): void {
+    if (!this.#select) return;
+    const { labels, fields } = this.#select(this.json);
+    this.#labels = labels;
+    this.#fields = fields;
+    this.#select = undefined;
   }
 }
 
