@@ -98,11 +98,17 @@ function compareMaps(type: MergeType, a: JsonObject, b: JsonObject, split: boole
   // Most entries are the same, and need not be sorted.
   for (const key in a) if (a[key] !== own(b, key)) keys.push(key);
   for (const key in b) if (own(a, key) === undefined) keys.push(key);
-  if (keys.length > 1) keys.sort(compareText);
   const found = new DifferenceCollector();
-  for (const key of keys)
+  for (const key of inTextOrder(keys))
     found.put(fieldElement(key), compare(typeUnder(type, key), own(a, key), own(b, key), split));
   return found.result;
+}
+
+/** Sorts keys, which usually are in order: sorting costs more than checking that. */
+function inTextOrder(keys: string[]): string[] {
+  for (let at = 1; at < keys.length; at++)
+    if (compareText(keys[at - 1]!, keys[at]!) > 0) return keys.sort(compareText);
+  return keys;
 }
 
 function compareItems(
@@ -159,7 +165,7 @@ export function ownedTree(type: MergeType, value: Json): FieldSet {
     isObject(value) &&
     (type.is === "any" || ((type.is === "map" || type.is === "struct") && !type.atomic))
   ) {
-    for (const key of Object.keys(value).sort(compareText))
+    for (const key of inTextOrder(Object.keys(value)))
       node[fieldElement(key)] = ownedTree(typeUnder(type, key), value[key]!);
   } else if (type.is === "list" && type.relation !== "atomic" && isList(value)) {
     const items = itemsByElement(type, value);
@@ -195,7 +201,7 @@ function namedFields(type: MergeType, value: Json, member: boolean): FieldSet | 
       if (child !== undefined) node[element] = child;
     }
   } else if (isObject(value)) {
-    for (const key of Object.keys(value).sort(compareText)) {
+    for (const key of inTextOrder(Object.keys(value))) {
       const child = namedFields(
         typeUnder(type, key),
         value[key]!,
