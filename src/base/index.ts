@@ -65,6 +65,7 @@ export {
   isQualifiedName,
   parseLabelSelector,
 } from "./label-selector-text.ts";
+export { exponentialBuckets } from "./exponential-buckets.ts";
 export { type Histogram } from "./histogram.ts";
 export { type Summary } from "./summary.ts";
 export { type Log, type LogOptions, type RootLog, type VerboseModule, createLog, silentLog } from "./log.ts";

@@ -156,6 +156,13 @@ test("a name can be registered only once", () => {
   assert.throws(() => metrics.gauge({ name: "x", help: "h" }), /declared twice/);
 });
 
+test("the same declaration in several places is one metric", () => {
+  const metrics = createMetrics();
+  const declaration = { name: "x", help: "h" };
+  for (const part of [1, 2]) metrics.counter(declaration).with().add(part);
+  assert.match(metrics.expose(), /^x 3$/m);
+});
+
 test("a deprecated metric is shown in its release, hidden in the next, and then on demand", () => {
   const shown = (release: string, showHiddenFor = ""): string => {
     const metrics = createMetrics({ release, showHiddenFor });

@@ -56,6 +56,7 @@ export interface MetricsOptions {
   readonly showHiddenFor?: string;
 }
 
+/** Metrics may be declared in several places by the same options object, which then share one family. */
 export interface Metrics {
   counter(options: MetricOptions): Family<Counter>;
   gauge(options: MetricOptions): Family<Gauge>;
@@ -90,6 +91,7 @@ const defaultBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 export function createMetrics(options: MetricsOptions = {}): Metrics {
   const shown = new Map<string, ExposedMetric>();
+  const declared = new Map<MetricOptions, Family<never>>();
   const hooks: (() => void)[] = [];
   const disabled = new Set(options.disabled);
   const seriesLimit = options.seriesLimit ?? 20_000;
@@ -101,10 +103,13 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
     make: (labels: string) => S,
     show: (series: S, labels: string) => string,
   ): Family<S> {
+    const known = declared.get(metric) as Family<S> | undefined;
+    if (known) return known;
     const { name, labels = [] } = metric;
     if (shown.has(name)) throw new Error(`metric ${name} is declared twice`);
     const allowed = labels.map((label) => options.allowedLabels?.[`${name},${label}`]);
     const tree = new LabelTree<S>(labels, seriesLimit, allowed, make);
+    declared.set(metric, tree as unknown as Family<never>);
     registryCounts.registered(metric);
     if (disabled.has(name)) registryCounts.disabled++;
     else if (isHidden(metric, options)) registryCounts.hidden++;

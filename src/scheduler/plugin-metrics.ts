@@ -1,5 +1,5 @@
 // Durations of extension points and plugins, and counts of plugin calls, under the names of the original.
-import type { Counter, Metrics } from "#base";
+import { type Counter, type Metrics, exponentialBuckets } from "#base";
 import type { NodeRejection, PodView, Scorer } from "./framework.ts";
 import type { NodeInfo } from "./node-info.ts";
 
@@ -52,12 +52,6 @@ const withoutPreFilter = new Set(["NodeUnschedulable", "NodeName", "TaintTolerat
 /** Plugins of the original that score without preparation. */
 const withoutPreScore = new Set(["ImageLocality"]);
 
-const exponential = (first: number, factor: number, count: number): number[] => {
-  const bounds = [first];
-  while (bounds.length < count) bounds.push(bounds.at(-1)! * factor);
-  return bounds;
-};
-
 export const statusOf = (rejection: NodeRejection | undefined): PluginStatus => {
   if (!rejection) return "Success";
   return rejection.isFinal ? "UnschedulableAndUnresolvable" : "Unschedulable";
@@ -73,14 +67,14 @@ export function pluginMetrics(metrics: Metrics, now = (): number => performance.
     help: "Time in seconds that all plugins of an extension point took.",
     labels: ["extension_point", "profile", "status"],
     stability: "STABLE",
-    buckets: exponential(0.0001, 2, 12),
+    buckets: exponentialBuckets(0.0001, 2, 12),
   });
   const durations = metrics.histogram({
     name: "scheduler_plugin_execution_duration_seconds",
     help: "Time in seconds that one plugin took at an extension point, in sampled cycles.",
     labels: ["extension_point", "plugin", "status"],
     stability: "ALPHA",
-    buckets: exponential(0.00001, 1.5, 20),
+    buckets: exponentialBuckets(0.00001, 1.5, 20),
   });
   const evaluations = metrics.counter({
     name: "scheduler_plugin_evaluation_total",

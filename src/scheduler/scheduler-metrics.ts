@@ -1,5 +1,5 @@
 // Scheduler metrics, under the names of the original.
-import type { Gauge, Metrics } from "#base";
+import { type Gauge, type Metrics, exponentialBuckets } from "#base";
 import type { ClusterCache } from "./cluster-cache.ts";
 import { type PluginMetrics, pluginMetrics } from "./plugin-metrics.ts";
 import type { IncomingPod, QueuedPod, SchedulingQueue } from "./scheduling-queue.ts";
@@ -29,9 +29,7 @@ interface Observed {
   readonly now: () => number;
 }
 
-const powersOfTwo = (first: number, count: number): number[] =>
-  Array.from({ length: count }, (_, power) => first * 2 ** power);
-const attemptSeconds = powersOfTwo(0.001, 15);
+const attemptSeconds = exponentialBuckets(0.001, 2, 15);
 /** Attempt counts above this share one label value. */
 const maxAttemptsLabel = 15;
 
@@ -62,7 +60,7 @@ export function schedulerMetrics(metrics: Metrics, observed: () => Observed): Sc
       name: "scheduler_pod_scheduling_attempts",
       help: "Number of attempts needed to schedule a pod.",
       stability,
-      buckets: powersOfTwo(1, 5),
+      buckets: exponentialBuckets(1, 2, 5),
     })
     .with();
   const waits = metrics.histogram({
@@ -70,7 +68,7 @@ export function schedulerMetrics(metrics: Metrics, observed: () => Observed): Sc
     help: "Latency in seconds of scheduling a pod from its first appearance in the queue, over all attempts.",
     labels: ["attempts"],
     stability,
-    buckets: powersOfTwo(0.01, 20),
+    buckets: exponentialBuckets(0.01, 2, 20),
   });
   const arrivals = metrics.counter({
     name: "scheduler_queue_incoming_pods_total",
@@ -90,7 +88,7 @@ export function schedulerMetrics(metrics: Metrics, observed: () => Observed): Sc
       name: "scheduler_preemption_victims",
       help: "Number of pods evicted by a preemption.",
       stability,
-      buckets: powersOfTwo(1, 7),
+      buckets: exponentialBuckets(1, 2, 7),
     })
     .with();
   registerSizes(metrics, observed);

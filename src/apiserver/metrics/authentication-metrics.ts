@@ -1,9 +1,6 @@
 // Outcome and latency of authentication, and usage of tokens.
 import type { Authenticator, MaybeIdentity, TokenObserver } from "#authn";
-import type { Metrics } from "#base";
-
-const exponentialBuckets = (start: number, count: number): number[] =>
-  Array.from({ length: count }, (_, power) => Number((start * 2 ** power).toPrecision(12)));
+import { type Metrics, exponentialBuckets } from "#base";
 
 /** Wraps the authenticator and counts and times every attempt. */
 export function measuredAuthenticator(authenticator: Authenticator, metrics: Metrics): Authenticator {
@@ -18,7 +15,7 @@ export function measuredAuthenticator(authenticator: Authenticator, metrics: Met
     help: "Latency of authentication in seconds, by result.",
     stability: "ALPHA",
     labels: ["result"],
-    buckets: exponentialBuckets(0.001, 15),
+    buckets: exponentialBuckets(0.001, 2, 15),
   });
   const results = (["success", "failure", "error"] as const).map((result) => {
     const [attempt, seconds] = [attempts.with(result), duration.with(result)];

@@ -1,11 +1,16 @@
 // Metrics of values encrypted in the store, and of key services and their keys.
 import { createHash } from "node:crypto";
-import type { Clock, Counter, Family, Histogram, Metrics } from "#base";
+import {
+  type Clock,
+  type Counter,
+  type Family,
+  type Histogram,
+  type Metrics,
+  exponentialBuckets,
+} from "#base";
 import type { DataKeyObserver, KeyServiceObserver, TransformationObserver } from "#store";
 
 const stability = "ALPHA";
-const exponentialBuckets = (first: number, count: number): number[] =>
-  Array.from({ length: count }, (_, power) => Number((first * 2 ** power).toPrecision(12)));
 
 /** `marker` is the prefix of all encrypted values; labels include it. */
 export function encryptionMetrics(
@@ -23,14 +28,14 @@ export function encryptionMetrics(
     help: "Latency of value transformations (encryption and decryption) in seconds.",
     stability,
     labels: ["transformation_type", "transformer_prefix"],
-    buckets: exponentialBuckets(5e-6, 25),
+    buckets: exponentialBuckets(5e-6, 2, 25),
   });
   const calls = metrics.histogram({
     name: "apiserver_envelope_encryption_kms_operations_latency_seconds",
     help: "Latency of KMS calls in seconds, by provider, method and gRPC status code.",
     stability,
     labels: ["grpc_status_code", "method_name", "provider_name"],
-    buckets: exponentialBuckets(1e-4, 20),
+    buckets: exponentialBuckets(1e-4, 2, 20),
   });
   const keyLabels = ["key_id_hash", "provider_name", "transformation_type"];
   const uses = metrics.counter({
@@ -124,7 +129,7 @@ export function dataKeyMetrics(metrics: Metrics, clock: Clock): DataKeyObserver 
       name: "apiserver_storage_data_key_generation_duration_seconds",
       help: "Latency of data encryption key (DEK) generation in seconds.",
       stability,
-      buckets: exponentialBuckets(5e-6, 14),
+      buckets: exponentialBuckets(5e-6, 2, 14),
     })
     .with();
   const failures = metrics
@@ -153,7 +158,7 @@ export function dataKeyMetrics(metrics: Metrics, clock: Clock): DataKeyObserver 
     help: "Time in seconds between successive value transformations, by transformation type.",
     stability,
     labels: ["transformation_type"],
-    buckets: exponentialBuckets(60, 10),
+    buckets: exponentialBuckets(60, 2, 10),
   });
   const lastArrivals = new Map<string, number>();
   return {

@@ -1,7 +1,7 @@
 // Metrics of calls to webhooks and of custom resource definitions.
 import type { WebhookExchange } from "#admission";
 import type { CustomResourceDefinition } from "#api";
-import type { Metrics } from "#base";
+import { type Metrics, exponentialBuckets } from "#base";
 import { credentialProgramMetrics } from "#client";
 import type { Convert, RuleObserver } from "#extensions";
 import { NoAlternativeNames } from "#http";
@@ -81,7 +81,7 @@ export function measuredConversion(
     help: "Latency of CRD conversion webhooks in seconds, by CRD, versions and success.",
     stability: "ALPHA",
     labels: ["crd_name", "from_version", "to_version", "succeeded"],
-    buckets: Array.from({ length: 15 }, (_, power) => Number((0.001 * 2 ** power).toPrecision(12))),
+    buckets: exponentialBuckets(0.001, 2, 15),
   });
   return (definition, convert) => async (objects, to) => {
     const from = objects.find(({ apiVersion }) => apiVersion !== to)?.apiVersion;
