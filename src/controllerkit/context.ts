@@ -1,5 +1,5 @@
 // The context shared by controllers, and the work queue each of them uses.
-import { type Clock, type Log, type Metrics, type QueueMetrics, queueMetrics } from "#base";
+import { type Clock, type Log, type Metrics, type QueueMetrics, createMetrics, queueMetrics } from "#base";
 import { type ApiClient, type EventRecorder, eventRecorder } from "#client";
 import type { Dialect } from "#dialect";
 import { type Gates, defaultGates } from "#options";
@@ -14,7 +14,8 @@ export interface ControllerContext {
   readonly log: Log;
   readonly dialect: Dialect;
   readonly gates: Gates;
-  readonly queues?: QueueMetrics;
+  readonly metrics: Metrics;
+  readonly queues: QueueMetrics;
   /** Number of workers by queue name, where configured by an operator. */
   readonly workers?: ReadonlyMap<string, number>;
 }
@@ -24,7 +25,8 @@ export interface Controller {
   readonly stopped: Promise<void>;
 }
 
-export interface ContextOptions extends Omit<ControllerContext, "queues" | "gates"> {
+export interface ContextOptions extends Omit<ControllerContext, "metrics" | "queues" | "gates"> {
+  /** A registry that nothing exposes if absent. */
   readonly metrics?: Metrics;
   /** Feature gates; the defaults if absent. */
   readonly gates?: Gates;
@@ -32,13 +34,14 @@ export interface ContextOptions extends Omit<ControllerContext, "queues" | "gate
 
 /** Returns the context that all controllers of a process share; pass it through `contextFor` for each. */
 export const sharedContext = ({
-  metrics,
+  metrics = createMetrics(),
   gates = defaultGates,
   ...rest
 }: ContextOptions): ControllerContext => ({
   ...rest,
   gates,
-  ...(metrics && { queues: queueMetrics(metrics, () => rest.clock.now()) }),
+  metrics,
+  queues: queueMetrics(metrics, () => rest.clock.now()),
 });
 
 /**
@@ -65,13 +68,12 @@ export function queueFor(
   work: WorkQueueOptions["work"],
   options: QueueOptions = {},
 ): WorkQueue {
-  const metrics = queues?.(controller);
   const queue = workQueue({
     clock,
     signal,
     ...options,
     ...(workers?.has(controller) && { workers: workers.get(controller)! }),
-    ...(metrics && { metrics }),
+    metrics: queues(controller),
     work: async (key) => {
       await view.synced();
       return await work(key);

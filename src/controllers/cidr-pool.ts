@@ -5,6 +5,15 @@ import { formatIp, parseIp } from "#base";
 /** Maximum number of bits by which an IPv6 node mask may exceed the cluster's mask. */
 const maxIpv6MaskDifference = 16;
 
+/** Receives the changes of a pool. */
+export interface PoolObserver {
+  /** Ranges became used; `tries` is how many used ones were passed over, if one was handed out. */
+  allocated(count: number, tries?: number): void;
+  released(count: number): void;
+  /** Number of used ranges, after every change. */
+  usage(used: number): void;
+}
+
 interface Block {
   readonly first: bigint;
   readonly last: bigint;
@@ -18,9 +27,10 @@ export class CidrPool {
   readonly #maskSize: number;
   readonly #count: number;
   readonly #used = new Set<number>();
+  readonly #observer: PoolObserver | undefined;
   #next = 0;
 
-  constructor(clusterCidr: string, maskSize: number) {
+  constructor(clusterCidr: string, maskSize: number, observer?: PoolObserver) {
     const cluster = blockOf(clusterCidr);
     const difference = maskSize - (cluster?.bits ?? 0);
     if (!cluster || difference < 0 || maskSize > cluster.width)
@@ -32,29 +42,44 @@ export class CidrPool {
     this.#cluster = cluster;
     this.#maskSize = maskSize;
     this.#count = 2 ** difference;
+    this.#observer = observer;
+  }
+
+  /** Number of ranges, used or not. */
+  get size(): number {
+    return this.#count;
   }
 
   /** Allocates the next free range; returns undefined if all are taken. */
   take(): string | undefined {
     if (this.#used.size >= this.#count) return undefined;
-    while (this.#used.has(this.#next)) this.#next = (this.#next + 1) % this.#count;
+    let tries = 0;
+    for (; this.#used.has(this.#next); tries++) this.#next = (this.#next + 1) % this.#count;
     const index = this.#next;
     this.#used.add(index);
+    this.#observer?.allocated(1, tries);
+    this.#observer?.usage(this.#used.size);
     this.#next = (index + 1) % this.#count;
-    const first = this.#cluster.first + BigInt(index) * this.#size;
+    const first = this.#cluster.first + BigInt(index) * this.#rangeSize;
     return `${addressOf(first, this.#cluster.width)}/${this.#maskSize}`;
   }
 
   /** Marks every range that overlaps the given CIDR, of any size, as used. */
   occupy(cidr: string): void {
+    const before = this.#used.size;
     for (const index of this.#indexesIn(cidr)) this.#used.add(index);
+    this.#observer?.allocated(this.#used.size - before);
+    this.#observer?.usage(this.#used.size);
   }
 
   release(cidr: string): void {
+    const before = this.#used.size;
     for (const index of this.#indexesIn(cidr)) this.#used.delete(index);
+    this.#observer?.released(before - this.#used.size);
+    this.#observer?.usage(this.#used.size);
   }
 
-  get #size(): bigint {
+  get #rangeSize(): bigint {
     return 1n << BigInt(this.#cluster.width - this.#maskSize);
   }
 
@@ -62,8 +87,8 @@ export class CidrPool {
     const { first, last, width } = this.#cluster;
     const block = blockOf(cidr);
     if (!block || block.width !== width || block.last < first || block.first > last) return;
-    const from = block.first > first ? Number((block.first - first) / this.#size) : 0;
-    const to = block.last < last ? Number((block.last - first) / this.#size) : this.#count - 1;
+    const from = block.first > first ? Number((block.first - first) / this.#rangeSize) : 0;
+    const to = block.last < last ? Number((block.last - first) / this.#rangeSize) : this.#count - 1;
     for (let index = from; index <= to; index++) yield index;
   }
 }

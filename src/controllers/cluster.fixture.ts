@@ -1,7 +1,7 @@
 // Test fixture: an in-process API server, controllers running against it, and helpers to wait for their
 // effects.
 import { eventually } from "#kit";
-import { ApiError, type Clock, silentLog, systemClock, virtualClock } from "#base";
+import { ApiError, type Clock, createMetrics, silentLog, systemClock, virtualClock } from "#base";
 import { type RunningServer, startServer } from "#apiserver";
 import type { ApiClient } from "#client";
 import {
@@ -19,6 +19,8 @@ export const until = eventually;
 export interface TestCluster {
   readonly server: RunningServer;
   readonly client: ApiClient;
+  /** Returns the series of the controllers whose lines match, without those of buckets. */
+  readonly series: (pattern: RegExp) => readonly string[];
 }
 
 export type StartController = (context: ControllerContext) => Controller;
@@ -43,10 +45,16 @@ export async function withController(
     dialect: client.dialect,
   };
   const view = clusterView(options);
-  const shared = sharedContext({ ...options, view, gates: resolveGates(knownGates, gates) });
+  const metrics = createMetrics();
+  const shared = sharedContext({ ...options, metrics, view, gates: resolveGates(knownGates, gates) });
+  const series = (pattern: RegExp): readonly string[] =>
+    metrics
+      .expose()
+      .split("\n")
+      .filter((line) => !/^#|_bucket\{/.test(line) && pattern.test(line));
   const running = [start].flat().map((each) => each(contextFor(shared)));
   try {
-    await run({ server, client });
+    await run({ server, client, series });
   } finally {
     stopping.abort();
     await Promise.all(running.map(({ stopped }) => stopped));
@@ -69,6 +77,16 @@ export function withTimedController(
   const until: TimedCluster["until"] = (ask) => eventually(ask, { clock });
   return withController(start, (cluster) => run({ ...cluster, until }), clock, gates);
 }
+
+/** Resolves when the controllers expose all of these series. */
+export const exposes = ({ series, until }: TimedCluster, ...wanted: readonly string[]): Promise<unknown> =>
+  until(async () => {
+    const present = new Set(series(/./));
+    return wanted.every((each) => present.has(each));
+  }).catch((error: Error) => {
+    const names = new RegExp(wanted.map((each) => each.split(/[{ ]/)[0]).join("|"));
+    throw new Error(`${error.message}; present:\n${series(names).join("\n")}`);
+  });
 
 /**
  * Controllers behind a gate need fields that the server would drop, so enabled gates are enabled on the

@@ -49,6 +49,13 @@ export function garbageCollector(context: ControllerContext): Controller {
   const followed = new Map<string, Followed>();
   /** Uids of owners that the server reported as absent. Bounded; a uid is never reused. */
   const absent = new Set<string>();
+  const syncErrors = context.metrics
+    .counter({
+      name: "garbagecollector_controller_resources_sync_error_total",
+      help: "Number of failures to follow the resources that the server offers.",
+      stability: "ALPHA",
+    })
+    .with();
   const queue = queueFor(context, "garbage collector", (uid) =>
     uid === discoveryKey ? refreshResources() : collect(uid),
   );
@@ -60,7 +67,10 @@ export function garbageCollector(context: ControllerContext): Controller {
   };
 
   async function refreshResources(): Promise<{ requeueAfterMilliseconds: number }> {
-    const { resources, failed } = await discover(client);
+    const { resources, failed } = await discover(client).catch((error: Error) => {
+      syncErrors.add();
+      throw error;
+    });
     const wanted = resources.filter(
       ({ plural, verbs }) =>
         !ignored.has(plural) && ["list", "watch", "delete"].every((verb) => verbs.includes(verb)),
@@ -112,8 +122,12 @@ export function garbageCollector(context: ControllerContext): Controller {
     });
   }
 
-  function withTimeout(synced: Promise<void>): Promise<unknown> {
-    return Promise.race([synced, clock.sleep(syncTimeoutMilliseconds, signal).catch(() => undefined)]);
+  async function withTimeout(synced: Promise<void>): Promise<void> {
+    const timeout = clock.sleep(syncTimeoutMilliseconds, signal).then(
+      () => "timeout",
+      () => undefined,
+    );
+    if ((await Promise.race([synced, timeout])) === "timeout") syncErrors.add();
   }
 
   /** Treats all objects of a kind that is no longer served as deleted. */

@@ -36,6 +36,13 @@ interface CountedNode {
 
 type CountableNode = Pick<Node, "metadata" | "status">;
 
+/** Number of counted nodes of a zone. */
+export interface ZoneHealth {
+  readonly zone: string;
+  readonly ready: number;
+  readonly notReady: number;
+}
+
 export class NodeEvictions {
   readonly #clock: Clock;
   readonly #settings: NodeEvictionSettings;
@@ -56,7 +63,7 @@ export class NodeEvictions {
     const isReady = node.status.conditions?.find(({ type }) => type === "Ready")?.status === "True";
     const isCounted = labels[this.#labels.excludeFromDisruption] === undefined;
     const before = this.#nodes.get(name);
-    const zone = this.#zoneOf(labels);
+    const zone = this.zoneOf(node);
     if (isCounted && before && before.zone === zone && before.isReady === isReady) return false;
     return this.#change(() => {
       this.#remove(name);
@@ -83,9 +90,14 @@ export class NodeEvictions {
     return true;
   }
 
+  /** Returns the state of all zones with nodes. */
+  *zones(): Iterable<ZoneHealth> {
+    for (const [zone, { ready, notReady }] of this.#zones) yield { zone, ready, notReady };
+  }
+
   /** Returns the milliseconds until the node's pods may be evicted. Zero consumes a token. */
   turn(node: CountableNode): number {
-    const zone = this.#zones.get(this.#zoneOf(node.metadata.labels ?? {}));
+    const zone = this.#zones.get(this.zoneOf(node));
     if (!zone) return 0;
     if (this.stopped) return Infinity;
     this.#refill(zone);
@@ -96,13 +108,12 @@ export class NodeEvictions {
     return Math.ceil(((1 - zone.tokens) * 1000) / this.#rateOf(zone));
   }
 
-  /** Returns the key of a zone: zone names are unique only within a region. */
-  #zoneOf(labels: Readonly<Record<string, string>>): string {
-    const { region, zone, betaRegion, betaZone } = this.#labels;
-    return JSON.stringify([
-      labels[region] ?? labels[betaRegion] ?? "",
-      labels[zone] ?? labels[betaZone] ?? "",
-    ]);
+  /** Returns the key of a node's zone as upstream metrics show it: zone names are unique within a region. */
+  zoneOf({ metadata: { labels = {} } }: Pick<Node, "metadata">): string {
+    const { betaRegion, betaZone } = this.#labels;
+    const region = labels[this.#labels.region] ?? labels[betaRegion] ?? "";
+    const zone = labels[this.#labels.zone] ?? labels[betaZone] ?? "";
+    return region === "" && zone === "" ? "" : `${region}:\0:${zone}`;
   }
 
   #remove(name: string): void {

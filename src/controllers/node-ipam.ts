@@ -1,6 +1,6 @@
 // Allocates pod CIDRs to nodes, one per configured cluster CIDR.
 import { kinds } from "#client";
-import { CidrPool } from "./cidr-pool.ts";
+import { measuredPools } from "./cidr-metrics.ts";
 import {
   type Controller,
   type ControllerContext,
@@ -25,7 +25,8 @@ export function nodeIpamController(context: ControllerContext, settings: NodeIpa
   const { client, view } = context;
   const events = recorderFor(context, "cidrAllocator");
   const { ipv4, ipv6 } = settings.nodeMaskSizes;
-  const pools = settings.clusterCidrs.map((cidr) => new CidrPool(cidr, cidr.includes(":") ? ipv6 : ipv4));
+  const poolOf = measuredPools(context.metrics);
+  const pools = settings.clusterCidrs.map((cidr) => poolOf(cidr, cidr.includes(":") ? ipv6 : ipv4));
   for (const pool of pools) for (const cidr of settings.serviceCidrs) pool.occupy(cidr);
   const release = (cidrs: readonly string[]): void =>
     cidrs.forEach((cidr, index) => pools[index]?.release(cidr));

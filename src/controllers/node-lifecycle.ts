@@ -14,6 +14,7 @@ import {
   recorderFor,
 } from "#controllerkit";
 import { type NodeEvictionSettings, NodeEvictions } from "./node-evictions.ts";
+import { nodeLifecycleMetrics } from "./node-lifecycle-metrics.ts";
 import { conditionOf } from "./pods.ts";
 import { defaultSettings } from "./settings.ts";
 
@@ -158,6 +159,7 @@ export function nodeLifecycleController(
   const registered = new Set<string>();
   const heartbeats = new Map<string, Heartbeat>();
   const evictions = new NodeEvictions(clock, settings, dialect);
+  const metrics = nodeLifecycleMetrics(context.metrics, () => evictions.zones());
   let lastMonitored = clock.now();
   let graceResetAt = 0;
   const queue = queueFor(context, "node lifecycle", async (key) => {
@@ -241,9 +243,12 @@ export function nodeLifecycleController(
         view.lastFailure(),
       );
       const due = since + (readyOf(node) ? graceMilliseconds : startupGraceMilliseconds);
+      const startedAt = clock.now();
       if (due <= now) await markUnknown(node);
       else next = Math.min(next, due);
+      metrics.nodeMonitored((clock.now() - startedAt) / 1000);
     }
+    metrics.allMonitored((clock.now() - now) / 1000);
     return { requeueAfterMilliseconds: Math.max(minDelay, next - now) };
   }
 
@@ -295,7 +300,10 @@ export function nodeLifecycleController(
     if (!node) return;
     const delay = evictionDelay(node);
     const taints = taintsFor(node, dialect, timeOfMillis(clock.now()), delay === 0);
-    if (!isDeepStrictEqual(taints, node.spec.taints ?? [])) await setTaints(node, taints);
+    if (!isDeepStrictEqual(taints, node.spec.taints ?? [])) {
+      await setTaints(node, taints);
+      if (isEvicting(taints) && !isEvicting(node.spec.taints)) metrics.evicted(evictions.zoneOf(node));
+    }
     const labels = betaLabelsFor(node.metadata.labels ?? {}, dialect);
     if (Object.keys(labels).length > 0)
       await ignoreReasons(
@@ -313,11 +321,15 @@ export function nodeLifecycleController(
     const ready = readyOf(node)?.status;
     if (ready !== "False" && ready !== "Unknown") return 0;
     if (evictions.stopped) return Infinity;
+    return isEvicting(node.spec.taints) ? 0 : evictions.turn(node);
+  }
+
+  /** Reports whether the taints evict pods because of the node's health. */
+  function isEvicting(taints: readonly Taint[] | undefined): boolean {
     const { notReady, unreachable } = dialect.names.taints;
-    const isEvicting = node.spec.taints?.some(
+    return (taints ?? []).some(
       ({ key, effect }) => effect === "NoExecute" && (key === notReady || key === unreachable),
     );
-    return isEvicting ? 0 : evictions.turn(node);
   }
 
   async function setTaints({ metadata: { name, ...metadata } }: SeenNode, taints: Taint[]): Promise<void> {

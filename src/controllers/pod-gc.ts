@@ -64,6 +64,20 @@ export function podGcController(context: ControllerContext, threshold = defaultT
   const { client, clock, view, log, dialect, gates } = context;
   const pods = client.of(kinds.pods);
   const missingSince = new Map<string, number>();
+  const forced = context.metrics
+    .counter({
+      name: "pod_gc_collector_force_delete_pods_total",
+      help: "Number of terminating pods on out-of-service nodes that were to be force-deleted.",
+      stability: "ALPHA",
+    })
+    .with();
+  const forcedFailed = context.metrics
+    .counter({
+      name: "pod_gc_collector_force_delete_pod_errors_total",
+      help: "Number of failures to force-delete a terminating pod on an out-of-service node.",
+      stability: "ALPHA",
+    })
+    .with();
   const queue = queueFor(context, "pod garbage", work, { workers: 1 });
   const seenPods = view.follow(kinds.pods, () => undefined);
   const nodes = view.follow(kinds.nodes, ({ type }) => {
@@ -93,16 +107,13 @@ export function podGcController(context: ControllerContext, threshold = defaultT
       const node = pod.spec.nodeName;
       // The informer cache may be stale: confirm with the API server that the node is gone.
       if (why === "orphaned" && (await nodeExists(node!))) continue;
-      if (gates.enabled("PodDisruptionConditions") && !isFinished(pod))
-        await fail(pod, why === "orphaned" ? [orphanedCondition()] : []);
-      await ignoreReasons(
-        ["NotFound", "Conflict"],
-        pods.delete(pod.metadata.name!, {
-          namespace: pod.metadata.namespace!,
-          uid: pod.metadata.uid!,
-          graceSeconds: 0,
-        }),
-      );
+      if (why === "out of service") forced.add();
+      try {
+        await failAndDelete(pod, why === "orphaned" ? [orphanedCondition()] : []);
+      } catch (error) {
+        if (why === "out of service") forcedFailed.add();
+        throw error;
+      }
       log.info("pod deleted", { pod: `${pod.metadata.namespace}/${pod.metadata.name}`, why });
     }
     const due = [...missingSince.values()].map((since) => since + quarantineMilliseconds - clock.now());
@@ -135,6 +146,15 @@ export function podGcController(context: ControllerContext, threshold = defaultT
       lastProbeTime: null,
       lastTransitionTime: timeOfMillis(clock.now()),
     };
+  }
+
+  async function failAndDelete(pod: Pod & AnyObject, conditions: readonly PodCondition[]): Promise<void> {
+    const { name, namespace, uid } = pod.metadata;
+    if (gates.enabled("PodDisruptionConditions") && !isFinished(pod)) await fail(pod, conditions);
+    await ignoreReasons(
+      ["NotFound", "Conflict"],
+      pods.delete(name!, { namespace: namespace!, uid: uid!, graceSeconds: 0 }),
+    );
   }
 
   /** Marks the pod as failed: no agent will report its end, and its owner must not count it as running. */

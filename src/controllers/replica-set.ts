@@ -1,7 +1,7 @@
 // ReplicaSet and ReplicationController: keeps the desired number of active pods and reports their counts in
 // the status.
 import type { PodTemplateSpec, ReplicaSetStatus } from "#api";
-import { timeOfMillis } from "#base";
+import { type HistogramOptions, exponentialBuckets, timeOfMillis } from "#base";
 import { type AnyObject, type ResourceKind, kinds } from "#client";
 import {
   type Controller,
@@ -20,7 +20,16 @@ import {
 import { ownedPods, queueOwner } from "./owned-pods.ts";
 import { podControl, slowStart } from "./pod-control.ts";
 import { compareForDeletion } from "./pod-ranking.ts";
-import { type SeenPod, isActive, isAvailable, isReady, keyOf, podFromTemplate, splitKey } from "./pods.ts";
+import {
+  type SeenPod,
+  createdAt,
+  isActive,
+  isAvailable,
+  isReady,
+  keyOf,
+  podFromTemplate,
+  splitKey,
+} from "./pods.ts";
 
 /** The fields common to both kinds. */
 export interface ReplicaOwner extends AnyObject {
@@ -57,6 +66,14 @@ export const replicaSetController = (context: ControllerContext): Controller => 
 export const replicationController = (context: ControllerContext): Controller =>
   start(context, replicationControllers);
 
+/** Shared by the controllers of both kinds. */
+const deletionAgeRatio: HistogramOptions = {
+  name: "replicaset_controller_sorting_deletion_age_ratio",
+  help: "Ratio of the age of a ready pod chosen for deletion to that of the youngest ready pod; mostly below 2.",
+  buckets: exponentialBuckets(0.25, 2, 6),
+  stability: "ALPHA",
+};
+
 /** Maximum number of pods created or deleted per sync. */
 const burstReplicas = 500;
 
@@ -68,6 +85,7 @@ function start(
   const events = recorderFor(context, component);
   const control = podControl(client, events);
   const expected = expectations(clock);
+  const ageRatio = context.metrics.histogram(deletionAgeRatio).with();
   const resource = client.of(kind) as unknown as {
     get(name: string, at: { namespace: string }): Promise<ReplicaOwner>;
     update(object: unknown, at?: object): Promise<ReplicaOwner>;
@@ -173,12 +191,24 @@ function start(
         : undefined,
       logarithmic: gates.enabled("LogarithmicScaleDown"),
     };
-    return mine
+    const victims = mine
       .map((pod) => ({ pod, sameNode: perNode.get(pod.spec.nodeName ?? "") ?? 0 }))
       .toSorted((a, b) => compareForDeletion(a, b, rules))
       .slice(0, count)
       .map(({ pod }) => pod);
+    for (const ratio of agesToYoungest(victims, mine, rules.now)) ageRatio.observe(ratio);
+    return victims;
   }
+}
+
+/** Returns the ratios of the ages of ready victims to that of the youngest ready pod. */
+export function agesToYoungest(
+  victims: readonly SeenPod[],
+  pods: readonly SeenPod[],
+  now: number,
+): readonly number[] {
+  const youngest = Math.min(...pods.filter(isReady).map((pod) => now - createdAt(pod)));
+  return victims.filter(isReady).map((pod) => (youngest > 0 ? (now - createdAt(pod)) / youngest : 1));
 }
 
 /** Computes the status from the pods, with a ReplicaFailure condition if managing them failed. */

@@ -1,6 +1,7 @@
 // Publishes the CA of the API server's certificate as a ConfigMap in every namespace, for pods to verify the
 // server.
 import type { ConfigMap } from "#api";
+import { ApiError, exponentialBuckets } from "#base";
 import { kinds } from "#client";
 import type { Dialect } from "#dialect";
 import { isActive } from "./service-accounts.ts";
@@ -28,10 +29,22 @@ const contentOf = (dialect: Dialect, ca: string) => ({
 });
 
 export function rootCaController(context: ControllerContext, ca: string): Controller {
-  const { client, view, dialect } = context;
+  const { client, clock, view, dialect } = context;
   const name = dialect.names.objects.rootCaConfigMap;
   const maps = client.of(kinds.configMaps);
-  const queue = queueFor(context, "root CA", work);
+  const byCode = { labels: ["code"], stability: "ALPHA" } as const;
+  const syncs = context.metrics.counter({
+    ...byCode,
+    name: "root_ca_cert_publisher_sync_total",
+    help: "Number of syncs of namespaces, by the status code of the failed request or 200.",
+  });
+  const durations = context.metrics.histogram({
+    ...byCode,
+    name: "root_ca_cert_publisher_sync_duration_seconds",
+    help: "Time in seconds that a sync of a namespace takes, by the status code of the failed request or 200.",
+    buckets: exponentialBuckets(0.001, 2, 15),
+  });
+  const queue = queueFor(context, "root CA", measured);
   const namespaces = view.follow(kinds.namespaces, ({ type, object }) => {
     if (type !== "deleted") queue.add(object.metadata.name!);
   });
@@ -39,6 +52,20 @@ export function rootCaController(context: ControllerContext, ca: string): Contro
     if (object.metadata.name === name) queue.add(object.metadata.namespace!);
   });
   return { stopped: queue.stopped };
+
+  async function measured(namespace: string): Promise<void> {
+    const startedAt = clock.now();
+    let code = "200";
+    try {
+      await work(namespace);
+    } catch (error) {
+      code = error instanceof ApiError ? String(error.code) : "500";
+      throw error;
+    } finally {
+      syncs.with(code).add();
+      durations.with(code).observe((clock.now() - startedAt) / 1000);
+    }
+  }
 
   async function work(namespace: string): Promise<void> {
     if (!isActive(namespaces.get(undefined, namespace))) return;

@@ -1,5 +1,6 @@
 // Deletes finished jobs when their time to live has expired.
 import type { Job } from "#api";
+import { exponentialBuckets } from "#base";
 import { kinds } from "#client";
 import {
   type Controller,
@@ -23,6 +24,14 @@ export function expiryOf({ spec, status, metadata }: Job): number | undefined {
 export function ttlAfterFinishedController(context: ControllerContext): Controller {
   const { client, clock, view } = context;
   const resource = client.of(kinds.jobs);
+  const deletionDelay = context.metrics
+    .histogram({
+      name: "ttl_after_finished_controller_job_deletion_duration_seconds",
+      help: "Time in seconds from the expiry of a job to its deletion.",
+      buckets: exponentialBuckets(0.1, 2, 14),
+      stability: "ALPHA",
+    })
+    .with();
   const queue = queueFor(context, "ttl_jobs_to_delete", work);
   const jobs = view.follow(kinds.jobs, ({ type, object }) => {
     if (type !== "deleted" && expiryOf(object) !== undefined) queue.add(keyOf(object));
@@ -53,5 +62,6 @@ export function ttlAfterFinishedController(context: ControllerContext): Controll
         resourceVersion: resourceVersion!,
       }),
     );
+    deletionDelay.observe(Math.max(0, -(remainingTime(fresh) ?? 0)) / 1000);
   }
 }

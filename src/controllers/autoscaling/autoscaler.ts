@@ -12,6 +12,7 @@ import {
   writeStatus,
 } from "#controllerkit";
 import { type SeenPod, keyOf, splitKey } from "../pods.ts";
+import { type ErrorKind, type ScaleAction, autoscalerMetrics, scaleAction } from "./autoscaler-metrics.ts";
 import { type Limited, type ScaleHistory, limitReplicas } from "./behavior.ts";
 import {
   type AutoscalerSettings,
@@ -38,6 +39,12 @@ interface Computed {
   readonly statuses: readonly MetricStatus[];
   readonly metric: string;
   readonly failures: readonly MetricFailure[];
+}
+
+/** What a reconciliation did, for the metrics. */
+interface Outcome {
+  readonly action: ScaleAction;
+  readonly error: ErrorKind;
 }
 
 interface MetricFailure {
@@ -70,6 +77,7 @@ export function autoscalerController(
 ): Controller {
   const { client, clock, view, gates } = context;
   const events = recorderFor(context, "horizontal-pod-autoscaler");
+  const own = autoscalerMetrics(context.metrics);
   const metrics = metricsClient(client);
   const resource = client.of(kinds.horizontalPodAutoscalers);
   const histories = new Map<string, ScaleHistory>();
@@ -90,16 +98,23 @@ export function autoscalerController(
     const [namespace, name] = splitKey(key);
     const autoscaler = autoscalers.get(namespace, name);
     if (!autoscaler) return;
-    const state = new AutoscalerStatus(autoscaler, clock.now());
+    const startedAt = clock.now();
+    const state = new AutoscalerStatus(autoscaler, startedAt);
+    let outcome: Outcome = { action: "none", error: "internal" };
     try {
-      await reconcile(key, autoscaler, state);
+      outcome = await reconcile(key, autoscaler, state);
     } finally {
+      own.reconciled(outcome.action, outcome.error, (clock.now() - startedAt) / 1000);
       await writeStatus(resource, autoscaler, state.build());
     }
     return { requeueAfterMilliseconds: settings.syncMilliseconds };
   }
 
-  async function reconcile(key: string, autoscaler: SeenAutoscaler, state: AutoscalerStatus): Promise<void> {
+  async function reconcile(
+    key: string,
+    autoscaler: SeenAutoscaler,
+    state: AutoscalerStatus,
+  ): Promise<Outcome> {
     const { spec, metadata } = autoscaler;
     let found: { readonly scale: Scale; readonly path: string };
     try {
@@ -113,7 +128,8 @@ export function autoscalerController(
         "FailedGetScale",
         `the HPA controller was unable to get the target's current scale: ${message}`,
       );
-      return;
+      const isMalformed = (spec.scaleTargetRef.apiVersion ?? "").split("/").length > 2;
+      return { action: "none", error: isMalformed ? "spec" : "internal" };
     }
     state.set(
       "AbleToScale",
@@ -140,15 +156,17 @@ export function autoscalerController(
         "ScalingDisabled",
         "scaling is disabled since the replica count of the target is zero",
       );
-      return;
+      return { action: "none", error: "none" };
     }
     let desired: number;
     let reason: string;
+    let error: ErrorKind = "none";
     if (current > max) [desired, reason] = [max, "Current number of replicas above Spec.MaxReplicas"];
     else if (current < min) [desired, reason] = [min, "Current number of replicas below Spec.MinReplicas"];
     else {
       const computed = await compute(autoscaler, scale, current, state);
-      if (!computed) return;
+      if (!computed) return { action: "none", error: "internal" };
+      if (computed.failures.length > 0) error = "internal";
       metrics = computed.statuses;
       const limited = limitReplicas(
         {
@@ -169,6 +187,7 @@ export function autoscalerController(
     }
     if (desired !== current) await rescale(key, autoscaler, { path, scale, current, desired, reason }, state);
     [state.desiredReplicas, state.metrics] = [desired, metrics];
+    return { action: scaleAction(current, desired), error };
   }
 
   async function rescale(
@@ -262,6 +281,9 @@ export function autoscalerController(
         statuses.push({ type: "" });
         continue;
       }
+      const startedAt = clock.now();
+      const record = (action: ScaleAction, error: ErrorKind): void =>
+        own.computed(spec.type, action, error, (clock.now() - startedAt) / 1000);
       try {
         const { replicas, status, metric } = await computeOne(
           autoscaler,
@@ -270,11 +292,13 @@ export function autoscalerController(
           targetPods,
           current,
         );
+        record(scaleAction(autoscaler.status.currentReplicas ?? 0, replicas), "none");
         statuses.push(status);
         if (replicas > best.replicas) best = { replicas, metric };
       } catch (error) {
         const { message } = error as Error;
         const reason = error instanceof MetricError ? error.reason : "FailedGetResourceMetric";
+        record("none", reason === "InvalidMetricSourceType" ? "spec" : "internal");
         failures.push({ reason, message, text: `failed to get ${sourceName(spec)}: ${message}` });
         statuses.push({ type: "" });
       }

@@ -1,6 +1,6 @@
 // CronJob: creates a job for each scheduled time, subject to deadline and concurrency policy.
 import type { CronJob, CronJobStatus, Job, ObjectReference } from "#api";
-import { timeOfMillis } from "#base";
+import { exponentialBuckets, timeOfMillis } from "#base";
 import { type AnyObject, kinds } from "#client";
 import {
   type Controller,
@@ -66,6 +66,14 @@ export function cronJobController(context: ControllerContext): Controller {
   const events = recorderFor(context, "cronjob-controller");
   const resource = client.of(kinds.cronJobs);
   const jobClient = client.of(kinds.jobs);
+  const creationSkew = context.metrics
+    .histogram({
+      name: "cronjob_controller_job_creation_skew_duration_seconds",
+      help: "Time in seconds from the scheduled time of a job to its creation.",
+      buckets: exponentialBuckets(1, 2, 10),
+      stability: "STABLE",
+    })
+    .with();
   const queue = queueFor(context, "cronjob", sync);
   const cronJobs = view.follow(kinds.cronJobs, (event) => {
     const delay = event.type === "updated" ? millisecondsToNewSchedule(event.old, event.object) : undefined;
@@ -242,7 +250,7 @@ export function cronJobController(context: ControllerContext): Controller {
       for (const reference of active) await deleteJob(cronJob, reference);
       kept = [];
     }
-    const job = await createJob(cronJob, name);
+    const job = await createJob(cronJob, name, at);
     if (!job) return;
     const reference = {
       apiVersion: job.apiVersion,
@@ -260,7 +268,11 @@ export function cronJobController(context: ControllerContext): Controller {
     return requeueForNext();
   }
 
-  async function createJob(cronJob: SeenCronJob, name: string): Promise<SeenJob | undefined> {
+  async function createJob(
+    cronJob: SeenCronJob,
+    name: string,
+    scheduledAt: number,
+  ): Promise<SeenJob | undefined> {
     const namespace = cronJob.metadata.namespace!;
     const { metadata, spec } = cronJob.spec.jobTemplate;
     try {
@@ -274,6 +286,7 @@ export function cronJobController(context: ControllerContext): Controller {
         },
         spec,
       });
+      creationSkew.observe((timeOf(job.metadata.creationTimestamp) - scheduledAt) / 1000);
       events.event(cronJob, "Normal", "SuccessfulCreate", `Created job ${name}`);
       return job;
     } catch (error) {

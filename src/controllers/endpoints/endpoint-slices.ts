@@ -24,7 +24,8 @@ import {
   portsOn,
   targetOf,
 } from "./service-pods.ts";
-import { removeSlices, writeSlices } from "./slice-writer.ts";
+import { sliceMetrics } from "./slice-metrics.ts";
+import { type OnWrite, removeSlices, writeSlices } from "./slice-writer.ts";
 import { type Desired, type SeenSlice, type SlicePlan, planSlices } from "./slices.ts";
 import { isNodeReady, isOverloaded, withHints, withoutHints, zoneShares } from "./topology-hints.ts";
 
@@ -32,7 +33,24 @@ export function endpointSliceController(context: ControllerContext, maxPerSlice 
   const { client, view, dialect, gates } = context;
   const { labels: labelNames, managers, annotations: annotationNames } = dialect.names;
   const events = recorderFor(context, "endpoint-slice-controller");
-  const queue = queueFor(context, "endpoint_slice", sync);
+  const metrics = sliceMetrics(context.metrics, {
+    prefix: "endpoint_slice_controller",
+    maxPerSlice,
+    countsUpdates: false,
+  });
+  const syncs = context.metrics.counter({
+    name: "endpoint_slice_controller_syncs",
+    help: "Number of syncs, by result (success, stale or error).",
+    labels: ["result"],
+    stability: "ALPHA",
+  });
+  const changedPerSync = context.metrics.histogram({
+    name: "endpoint_slice_controller_endpointslices_changed_per_sync",
+    help: "Number of EndpointSlices changed per sync, by topology (Auto or Disabled).",
+    labels: ["topology"],
+    stability: "ALPHA",
+  });
+  const queue = queueFor(context, "endpoint_slice", measured);
   /** Number of endpoints allocated to each zone by hints, by service and address type. */
   const triggers = new TriggerTimes();
   const hinted = new Map<string, Map<string, ReadonlyMap<string, number>>>();
@@ -65,12 +83,23 @@ export function endpointSliceController(context: ControllerContext, maxPerSlice 
     return metadata.labels?.[labelNames.zone];
   }
 
+  async function measured(key: string): Promise<void> {
+    try {
+      await sync(key);
+      syncs.with("success").add();
+    } catch (error) {
+      syncs.with(isConflict(error) ? "stale" : "error").add();
+      throw error;
+    }
+  }
+
   async function sync(key: string): Promise<void> {
     const [namespace, name] = splitKey(key);
     const service = services.get(namespace, name);
     if (!service) {
       hinted.delete(key);
       triggers.forget(key);
+      metrics.forget(key);
     }
     if (!service || !hasSelector(service)) return;
     const present = byService(key).filter((slice) => isManaged(slice) && !slice.metadata.deletionTimestamp);
@@ -85,6 +114,11 @@ export function endpointSliceController(context: ControllerContext, maxPerSlice 
     delete labels[labelNames.headlessService];
     const { endpointsTriggerTime } = annotationNames;
     const triggered = triggers.next(key, service, all);
+    let changed = 0;
+    const onWrite: OnWrite = (operation) => {
+      metrics.written(operation);
+      changed++;
+    };
     const owner = {
       owner: service,
       labels: {
@@ -95,11 +129,15 @@ export function endpointSliceController(context: ControllerContext, maxPerSlice 
       },
       annotate: (before: Annotations) => withAnnotation(before, endpointsTriggerTime, triggered),
       followsAnnotations: false,
+      onWrite,
     };
-    const plan = hintedPlan(service, planSlices(desired, existing, maxPerSlice), existing);
+    const unhinted = planSlices(desired, existing, maxPerSlice);
+    metrics.planned(key, desired, unhinted, existing);
+    const plan = hintedPlan(service, unhinted, existing);
     try {
       await writeSlices(client, owner, plan, existing);
-      await removeSlices(client, stale);
+      changedPerSync.with(usesTopology(service) ? "Auto" : "Disabled").observe(changed);
+      await removeSlices(client, stale, metrics.written);
       // Nodes of these pods may not have been observed yet.
       const skippedPods = all.filter((pod) => !pods.includes(pod)).map((pod) => skippedText(service, pod));
       if (skippedPods.length > 0)
@@ -120,13 +158,16 @@ export function endpointSliceController(context: ControllerContext, maxPerSlice 
     return nodes.get(undefined, nodeName ?? "") !== undefined;
   }
 
+  function usesTopology({ metadata: { annotations } }: SeenService): boolean {
+    const mode = annotations?.[annotationNames.topologyHints] ?? annotations?.[annotationNames.topologyMode];
+    return gates.enabled("TopologyAwareHints") && (mode === "Auto" || mode === "auto");
+  }
+
   /** Adds or removes topology hints, separately for each address type. */
   function hintedPlan(service: SeenService, plan: SlicePlan, existing: readonly SeenSlice[]): SlicePlan {
     const key = keyOf(service);
     const types = new Set([...plan.create, ...existing].map(({ addressType }) => addressType));
-    const wanted = service.metadata.annotations?.[annotationNames.topologyHints];
-    const mode = wanted ?? service.metadata.annotations?.[annotationNames.topologyMode];
-    const isOn = gates.enabled("TopologyAwareHints") && (mode === "Auto" || mode === "auto");
+    const isOn = usesTopology(service);
     const recordEvent = (
       type: "Normal" | "Warning",
       reason: string,

@@ -1,10 +1,12 @@
 // EndpointSlices that mirror the Endpoints of services without a selector.
 import type { Endpoint, Endpoints } from "#api";
+import { exponentialBuckets } from "#base";
 import { type AnyObject, kinds } from "#client";
 import { type Controller, type ControllerContext, queueFor, recorderFor } from "#controllerkit";
 import { keyOf, splitKey } from "../pods.ts";
 import { addressPortsOf, repack } from "./repack.ts";
 import { hasSelector } from "./service-pods.ts";
+import { sliceMetrics } from "./slice-metrics.ts";
 import { removeSlices, writeSlices } from "./slice-writer.ts";
 import { type Desired, planSlices } from "./slices.ts";
 
@@ -54,10 +56,35 @@ export function endpointSliceMirroringController(
   context: ControllerContext,
   maxPerSubset = 1000,
 ): Controller {
-  const { client, view, dialect } = context;
+  const { client, clock, view, dialect } = context;
   const { labels: labelNames, annotations: annotationNames, managers } = dialect.names;
   const events = recorderFor(context, "endpoint-slice-mirroring-controller");
-  const queue = queueFor(context, "endpoint_slice_mirroring", sync);
+  const prefix = "endpoint_slice_mirroring_controller";
+  const metrics = sliceMetrics(context.metrics, { prefix, maxPerSlice: maxPerSubset, countsUpdates: true });
+  const skippedAddresses = context.metrics
+    .histogram({
+      name: `${prefix}_addresses_skipped_per_sync`,
+      help: "Number of addresses per sync that exceed the limit of a subset.",
+      buckets: exponentialBuckets(2, 2, 15),
+      stability: "ALPHA",
+    })
+    .with();
+  const duration = context.metrics
+    .histogram({
+      name: `${prefix}_endpoints_sync_duration`,
+      help: "Time in seconds that a sync takes.",
+      buckets: exponentialBuckets(0.001, 2, 15),
+      stability: "ALPHA",
+    })
+    .with();
+  const queue = queueFor(context, "endpoint_slice_mirroring", async (key) => {
+    const startedAt = clock.now();
+    try {
+      await sync(key);
+    } finally {
+      duration.observe((clock.now() - startedAt) / 1000);
+    }
+  });
   const services = view.follow(kinds.services, ({ object }) => queue.add(keyOf(object)));
   const endpoints = view.follow(kinds.endpoints, ({ object }) => queue.add(keyOf(object)));
   const isOurs = ({ metadata }: AnyObject): boolean =>
@@ -82,7 +109,10 @@ export function endpointSliceMirroringController(
       !hasSelector(service) &&
       source.metadata.labels?.[labelNames.skipEndpointMirror] !== "true" &&
       !source.metadata.annotations?.[annotationNames.leader];
-    if (!isMirrored) return await removeSlices(client, existing);
+    if (!isMirrored) {
+      metrics.forget(key);
+      return await removeSlices(client, existing, metrics.written);
+    }
     const annotations = { ...source.metadata.annotations };
     delete annotations[annotationNames.lastApplied];
     delete annotations[annotationNames.endpointsTriggerTime];
@@ -90,6 +120,7 @@ export function endpointSliceMirroringController(
       owner: source,
       annotate: () => annotations,
       followsAnnotations: true,
+      onWrite: metrics.written,
       labels: {
         ...source.metadata.labels,
         [labelNames.serviceName]: name,
@@ -97,10 +128,13 @@ export function endpointSliceMirroringController(
       },
     };
     const { desired, skipped } = mirrored(source, maxPerSubset);
+    skippedAddresses.observe(skipped);
     if (skipped > 0) {
       const text = `A max of ${maxPerSubset} addresses can be mirrored to EndpointSlices per Endpoints subset. ${skipped} addresses were skipped`;
       events.event(source, "Warning", "TooManyAddressesToMirror", text);
     }
-    await writeSlices(client, owner, planSlices(desired, existing, maxPerSubset), existing);
+    const plan = planSlices(desired, existing, maxPerSubset);
+    metrics.planned(key, desired, plan, existing);
+    await writeSlices(client, owner, plan, existing);
   }
 }

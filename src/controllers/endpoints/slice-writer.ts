@@ -12,13 +12,17 @@ export interface SliceOwner {
   readonly annotate: (before: Annotations) => Annotations;
   /** Whether changed annotations alone cause a slice to be written. */
   readonly followsAnnotations: boolean;
+  readonly onWrite: OnWrite;
 }
+
+/** Called after a slice was written or deleted. */
+export type OnWrite = (operation: "create" | "update" | "delete") => void;
 
 type Annotations = Readonly<Record<string, string>>;
 
 export async function writeSlices(
   client: ApiClient,
-  { owner, labels, annotate, followsAnnotations }: SliceOwner,
+  { owner, labels, annotate, followsAnnotations, onWrite }: SliceOwner,
   plan: SlicePlan,
   existing: readonly SeenSlice[],
 ): Promise<void> {
@@ -38,6 +42,7 @@ export async function writeSlices(
     };
     if (reused) await resource.update({ ...reused, ...content, metadata });
     else await ignoreReasons([], resource.create({ metadata, ...content }));
+    onWrite(reused ? "update" : "create");
   }
   const updated = new Map(plan.update.map(({ slice, endpoints }) => [slice, endpoints]));
   for (const slice of existing) {
@@ -60,14 +65,21 @@ export async function writeSlices(
       },
       endpoints: orNull(endpoints ?? slice.endpoints ?? []),
     });
+    onWrite("update");
   }
-  await removeSlices(client, spare);
+  await removeSlices(client, spare, onWrite);
 }
 
-export async function removeSlices(client: ApiClient, slices: readonly SeenSlice[]): Promise<void> {
+export async function removeSlices(
+  client: ApiClient,
+  slices: readonly SeenSlice[],
+  onWrite: OnWrite,
+): Promise<void> {
   const resource = client.of(kinds.endpointSlices);
-  for (const { metadata } of slices)
+  for (const { metadata } of slices) {
     await ignoreReasons(["NotFound"], resource.delete(metadata.name!, { namespace: metadata.namespace! }));
+    onWrite("delete");
+  }
 }
 
 /** Empty lists are serialized as null, like the original does. */

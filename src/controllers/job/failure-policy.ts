@@ -6,6 +6,8 @@ type Rule = NonNullable<Policy["rules"]>[number];
 
 export interface FailureVerdict {
   readonly counts: boolean;
+  /** The action of the rule that matched. */
+  readonly action?: string;
   /** The message if the whole job fails. */
   readonly failsJob?: string;
 }
@@ -14,10 +16,11 @@ export function judgeFailure(policy: Policy | undefined, pod: Pod): FailureVerdi
   for (const [index, rule] of (policy?.rules ?? []).entries()) {
     const match = matchOf(rule, pod);
     if (match === undefined) continue;
-    if (rule.action === "Ignore") return { counts: false };
-    if (rule.action === "Count") return { counts: true };
-    if (rule.action === "FailJob")
-      return { counts: true, failsJob: `${match} matching FailJob rule at index ${index}` };
+    const { action } = rule;
+    if (action === "Ignore") return { counts: false, action };
+    if (action === "Count") return { counts: true, action };
+    if (action === "FailJob")
+      return { counts: true, action, failsJob: `${match} matching FailJob rule at index ${index}` };
   }
   return { counts: true };
 }

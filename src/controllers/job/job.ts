@@ -22,6 +22,7 @@ import { type Backoff, nextBackoff, noFailures, remainingMilliseconds } from "./
 import { judgeFailure } from "./failure-policy.ts";
 import { countReleased, finishOf, newCondition, uncountedOf, withCondition } from "./job-status.ts";
 import { formatIndexes, parseIndexes, pendingIndexes } from "./indexes.ts";
+import { type Progress, type SyncAction, jobMetrics } from "./job-metrics.ts";
 import {
   type SeenJob,
   endsByPhase,
@@ -64,6 +65,7 @@ export function jobController(context: ControllerContext): Controller {
   const countsReady = gates.enabled("JobReadyPods");
   const events = recorderFor(context, "job-controller");
   const control = podControl(client, events);
+  const metrics = jobMetrics(context.metrics, hasFinalizer);
   const jobClient = client.of(kinds.jobs);
   const podClient = client.of(kinds.pods);
   const expected = expectations(clock);
@@ -98,7 +100,12 @@ export function jobController(context: ControllerContext): Controller {
       queue.addAfter(key, countsReady ? batchMilliseconds : 0);
     },
   }));
-  view.follow(kinds.pods, ({ type, object }) => {
+  view.follow(kinds.pods, (event) => {
+    const { type, object } = event;
+    metrics.podChanged(
+      type === "updated" ? event.old : type === "deleted" ? object : undefined,
+      type === "deleted" ? undefined : object,
+    );
     if (type !== "deleted" && hasFinalizer(object) && !ownerOf(object)) orphanQueue.add(keyOf(object));
   });
   return { stopped: Promise.all([queue.stopped, orphanQueue.stopped]).then(() => undefined) };
@@ -137,6 +144,8 @@ export function jobController(context: ControllerContext): Controller {
       backoffs.delete(key);
       return;
     }
+    const startedAt = clock.now();
+    const progress: Progress = { action: "reconciling", result: "error" };
     const satisfied = expected.satisfied(key);
     const mine = await claim(pods.candidates(job), {
       owner: job,
@@ -146,11 +155,15 @@ export function jobController(context: ControllerContext): Controller {
       finalizer,
     });
     try {
-      return await reconcile(key, job, mine, satisfied);
+      const requeue = await reconcile(key, job, mine, { satisfied, progress });
+      progress.result = "success";
+      return requeue;
     } catch (error) {
       // The informer cache is stale: retry shortly.
       if (isConflict(error)) return { requeueAfterMilliseconds: 100 };
       throw error;
+    } finally {
+      metrics.synced(job, progress, (clock.now() - startedAt) / 1000);
     }
   }
 
@@ -158,7 +171,7 @@ export function jobController(context: ControllerContext): Controller {
     key: string,
     job: SeenJob,
     mine: readonly SeenPod[],
-    satisfied: boolean,
+    { satisfied, progress }: { readonly satisfied: boolean; readonly progress: Progress },
   ): Promise<Requeue> {
     const now = clock.now();
     const uncounted = job.status.uncountedTerminatedPods ?? {};
@@ -210,7 +223,13 @@ export function jobController(context: ControllerContext): Controller {
       failure = error;
     } else {
       const isManaged = satisfied && !job.metadata.deletionTimestamp;
-      if (isManaged) ({ active, failure, requeueAfter } = await manage(state, succeeded, allIndexes));
+      if (isManaged)
+        ({
+          active,
+          action: progress.action,
+          failure,
+          requeueAfter,
+        } = await manage(state, succeeded, allIndexes));
       const isComplete =
         active === 0 &&
         (completions === null || completions === undefined ? succeeded > 0 : succeeded >= completions);
@@ -252,6 +271,7 @@ export function jobController(context: ControllerContext): Controller {
 
   interface Managed {
     readonly active: number;
+    readonly action: SyncAction;
     readonly failure: Error | undefined;
     readonly requeueAfter: number | undefined;
   }
@@ -270,10 +290,10 @@ export function jobController(context: ControllerContext): Controller {
     const surplus = podsToRemove(job, active, Math.max(0, active.length - wanted), dialect);
     if (surplus.length > 0) return await remove(state, surplus.slice(0, maxPodsPerSync));
     if (active.length >= wanted)
-      return { active: active.length, failure: undefined, requeueAfter: undefined };
+      return { active: active.length, action: "tracking", failure: undefined, requeueAfter: undefined };
     const delay = remainingMilliseconds(state.backoff, clock.now());
     // Like the reference: until then the status reports no active pods, even if there are some.
-    if (delay > 0) return { active: 0, failure: undefined, requeueAfter: delay };
+    if (delay > 0) return { active: 0, action: "pods_created", failure: undefined, requeueAfter: delay };
     return await create(state, Math.min(maxPodsPerSync, wanted - active.length), done);
   }
 
@@ -294,7 +314,12 @@ export function jobController(context: ControllerContext): Controller {
       }
     });
     for (let skipped = succeeded; skipped < count; skipped++) expected.creationObserved(key);
-    return { active: active.length + succeeded, failure: error, requeueAfter: undefined };
+    return {
+      active: active.length + succeeded,
+      action: "pods_created",
+      failure: error,
+      requeueAfter: undefined,
+    };
   }
 
   /** Pods deleted here do not count as failed. */
@@ -316,7 +341,7 @@ export function jobController(context: ControllerContext): Controller {
     );
     const removed = results.filter((each) => each.status === "fulfilled").length;
     const failure = results.find((each) => each.status === "rejected")?.reason as Error | undefined;
-    return { active: active.length - removed, failure, requeueAfter: undefined };
+    return { active: active.length - removed, action: "pods_deleted", failure, requeueAfter: undefined };
   }
 
   function markSuspended(state: Sync): boolean {
@@ -354,6 +379,8 @@ export function jobController(context: ControllerContext): Controller {
       failed: [...(status.uncountedTerminatedPods?.failed ?? [])],
     };
     const release: SeenPod[] = [];
+    /** Actions of the failure policy, one for each pod it applied to. */
+    const handled: string[] = [];
     const indexes = new Set(state.succeededIndexes);
     let isFull = false;
     for (const pod of tracked) {
@@ -368,8 +395,11 @@ export function jobController(context: ControllerContext): Controller {
           if (hasValidIndex(job, pod)) indexes.add(indexOf(pod, dialect));
         } else if (!uncounted.succeeded.includes(uid)) uncounted.succeeded.push(uid);
       } else if ((phase === "Failed" || isTerminated) && !uncounted.failed.includes(uid))
-        if (hasValidIndex(job, pod) && judgeFailure(failurePolicyOf(job, rules), pod).counts)
-          uncounted.failed.push(uid);
+        if (hasValidIndex(job, pod)) {
+          const { counts, action } = judgeFailure(failurePolicyOf(job, rules), pod);
+          if (action !== undefined) handled.push(action);
+          if (counts) uncounted.failed.push(uid);
+        }
       isFull =
         indexes.size - state.succeededIndexes.size + uncounted.succeeded.length + uncounted.failed.length >=
         maxUncountedPods;
@@ -400,7 +430,9 @@ export function jobController(context: ControllerContext): Controller {
       state.job = await jobClient.update({ ...job, status }, { subresource: "status" });
       status = state.job.status;
       backoffs.set(key, state.backoff);
+      metrics.podsFinished(job.status, state.job);
     }
+    for (const action of handled) metrics.failureHandled(action);
     if (release.length > 0) await releaseAll(key, release);
     const removed = new Set(release.map(({ metadata }) => metadata.uid!));
     const after = countReleased(status, new Set([...withFinalizer].filter((uid) => !removed.has(uid))));
@@ -418,8 +450,10 @@ export function jobController(context: ControllerContext): Controller {
       };
     }
     if (!flushAgain) return;
+    const { status: written } = state.job;
     state.job = await jobClient.update({ ...state.job, status }, { subresource: "status" });
     if (isDone) recordFinished(state.job, finished!);
+    metrics.podsFinished(written, state.job);
   }
 
   async function releaseAll(key: string, pods: readonly SeenPod[]): Promise<void> {
@@ -440,7 +474,9 @@ export function jobController(context: ControllerContext): Controller {
     if (failure) throw failure;
   }
 
-  function recordFinished(job: SeenJob, { type, reason, message }: JobCondition): void {
+  function recordFinished(job: SeenJob, condition: JobCondition): void {
+    const { type, reason, message } = condition;
+    metrics.finished(job, condition);
     if (type !== "Complete") return events.event(job, "Warning", reason ?? "", message ?? "");
     const { completions } = job.spec;
     if (typeof completions === "number" && (job.status.succeeded ?? 0) > completions)

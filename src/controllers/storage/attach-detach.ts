@@ -15,6 +15,7 @@ import {
 } from "#controllerkit";
 import { type SeenPod, conditionOf, isFinished } from "../pods.ts";
 import { isExclusive, multiAttachText } from "./multi-attach.ts";
+import { Counts, pluginOf } from "./volume-metrics.ts";
 
 type SeenNode = Seen<(typeof kinds)["nodes"]["schema"]>;
 
@@ -30,7 +31,7 @@ export const attachmentName = (handle: string, driver: string, node: string): st
   `csi-${createHash("sha256").update(`${handle}${driver}${node}`).digest("hex")}`;
 
 export function attachDetachController(context: ControllerContext): Controller {
-  const { client, clock, view, dialect, gates } = context;
+  const { client, clock, view, dialect, gates, metrics } = context;
   const { annotations, volumes: volumeNames } = dialect.names;
   const events = recorderFor(context, "attachdetach-controller");
   const attachmentClient = client.of(kinds.volumeAttachments);
@@ -57,7 +58,42 @@ export function attachDetachController(context: ControllerContext): Controller {
   });
   const ofVolume = attachments.index("volume", ({ spec }) => [spec.source.persistentVolumeName ?? ""]);
   const ofNode = attachments.index("node", ({ spec }) => [spec.nodeName]);
+  const inUseCounts = new Counts(
+    metrics,
+    "storage_count_attachable_volumes_in_use",
+    "Number of attachable volumes that pods use, by node and plugin.",
+    ["node", "volume_plugin"],
+  );
+  const volumeCounts = new Counts(
+    metrics,
+    "attachdetach_controller_total_volumes",
+    "Number of volumes to attach (desired_state_of_world) and attached (actual_state_of_world), by plugin.",
+    ["plugin_name", "state"],
+  );
+  const forcedDetaches = metrics
+    .counter({
+      name: "attachdetach_controller_forced_detaches",
+      help: "Number of volumes detached from a node that did not unmount them in time.",
+      stability: "ALPHA",
+    })
+    .with();
+  metrics.beforeScrape(countVolumes);
   return { stopped: queue.stopped };
+
+  function countVolumes(): void {
+    inUseCounts.clear();
+    volumeCounts.clear();
+    for (const { metadata } of nodes.items())
+      for (const { volume, pods: users } of wantedOn(metadata.name!).values()) {
+        const plugin = pluginOf(volume, dialect);
+        volumeCounts.count(plugin, "desired_state_of_world");
+        for (const _ of users) inUseCounts.count(metadata.name!, plugin);
+      }
+    for (const { spec, status } of attachments.items()) {
+      const volume = volumes.get(undefined, spec.source.persistentVolumeName ?? "");
+      if (volume && status.attached) volumeCounts.count(pluginOf(volume, dialect), "actual_state_of_world");
+    }
+  }
 
   function claimsOf({ metadata, spec }: SeenPod): string[] {
     return (spec.volumes ?? []).flatMap(
@@ -160,10 +196,12 @@ export function attachDetachController(context: ControllerContext): Controller {
       }
       const volume = volumes.get(undefined, spec.source.persistentVolumeName ?? "");
       const uniqueName = volume?.spec.csi ? nameOf(volume) : undefined;
-      const wait = uniqueName !== undefined && inUse.has(uniqueName) ? unmountWait(node, metadata.name!) : 0;
+      const isMounted = uniqueName !== undefined && inUse.has(uniqueName);
+      const wait = isMounted ? unmountWait(node, metadata.name!) : 0;
       requeueAfter = Math.min(requeueAfter, wait || Infinity);
       if (wait > 0) continue;
-      detachRequestedAt.delete(metadata.name!);
+      if (detachRequestedAt.delete(metadata.name!) && isMounted && node && !isOutOfService(node))
+        forcedDetaches.add();
       if (uniqueName !== undefined && attached.delete(uniqueName)) hasChanged = true;
       if (!metadata.deletionTimestamp)
         await ignoreReasons(["NotFound"], attachmentClient.delete(metadata.name!, { uid: metadata.uid! }));

@@ -20,6 +20,7 @@ import {
 } from "#controllerkit";
 import { keyOf, splitKey } from "../pods.ts";
 import { reclaimFinalizers } from "./reclaim-finalizers.ts";
+import { countVolumes, volumeOperations } from "./volume-metrics.ts";
 
 type SeenClass = StorageClass & AnyObject;
 type Requeue = { readonly requeueAfterMilliseconds: number } | void;
@@ -27,9 +28,10 @@ type Requeue = { readonly requeueAfterMilliseconds: number } | void;
 const noRecycler = "No recycler plugin found for the volume!";
 
 export function volumeBinderController(context: ControllerContext, resyncMilliseconds = 15_000): Controller {
-  const { client, view, dialect, gates } = context;
+  const { client, clock, view, dialect, gates, metrics } = context;
   const { annotations, volumes: volumeNames } = dialect.names;
   const events = recorderFor(context, "persistentvolume-controller");
+  const operations = volumeOperations(metrics, clock);
   const honorsPolicy = gates.enabled("HonorPVReclaimPolicy");
   const claimClient = client.of(kinds.persistentVolumeClaims);
   const volumeClient = client.of(kinds.persistentVolumes);
@@ -40,11 +42,13 @@ export function volumeBinderController(context: ControllerContext, resyncMillise
     (key) => (key.includes("/") ? syncClaim(key) : syncVolume(key)),
     { workers: 1 },
   );
-  const claims = view.follow(kinds.persistentVolumeClaims, ({ object }) => {
+  const claims = view.follow(kinds.persistentVolumeClaims, ({ type, object }) => {
+    if (type === "deleted") operations.forget(keyOf(object));
     queue.add(keyOf(object));
     if (object.spec.volumeName) queue.add(object.spec.volumeName);
   });
   const volumes = view.follow(kinds.persistentVolumes, ({ type, object }) => {
+    if (type === "deleted") operations.succeeded(object.metadata.name!);
     queue.add(object.metadata.name!);
     const reference = object.spec.claimRef;
     if (reference) queue.add(`${reference.namespace}/${reference.name}`);
@@ -60,6 +64,21 @@ export function volumeBinderController(context: ControllerContext, resyncMillise
     queueWaiting("");
   });
   const pods = view.follow(kinds.pods);
+  countVolumes(metrics, { volumes, claims, dialect });
+  const retroactive = metrics
+    .counter({
+      name: "retroactive_storageclass_total",
+      help: "Number of claims without a storage class that were to get the default one afterwards.",
+      stability: "ALPHA",
+    })
+    .with();
+  const retroactiveErrors = metrics
+    .counter({
+      name: "retroactive_storageclass_errors_total",
+      help: "Number of failures to give a claim without a storage class the default one afterwards.",
+      stability: "ALPHA",
+    })
+    .with();
   return { stopped: queue.stopped };
 
   function queueWaiting(name: string): void {
@@ -108,7 +127,7 @@ export function volumeBinderController(context: ControllerContext, resyncMillise
     const isSelected = Boolean(claim.metadata.annotations?.[annotations.selectedNode]);
     const isDelayed = storageClass?.volumeBindingMode === "WaitForFirstConsumer" && !isSelected;
     const volume = findMatchingVolume(claim, volumes.items(), { dialect, onlyReserved: isDelayed });
-    if (volume) return await bind(volume, claim);
+    if (volume) return await bindProvisioned(volume, claim);
     if (gates.enabled("RetroactiveDefaultStorageClass") && (await assignDefaultClass(claim))) return;
     if (isDelayed) recordDelay(claim);
     else if (claimClass(claim, dialect) !== "") await provision(claim, storageClass);
@@ -158,7 +177,13 @@ export function volumeBinderController(context: ControllerContext, resyncMillise
       );
     const storageClassName = defaults[0]?.metadata.name;
     if (storageClassName === undefined) return false;
-    await replaceObject(claimClient, claim, { spec: { storageClassName } });
+    retroactive.add();
+    try {
+      await replaceObject(claimClient, claim, { spec: { storageClassName } });
+    } catch (error) {
+      retroactiveErrors.add();
+      throw error;
+    }
     return true;
   }
 
@@ -192,8 +217,10 @@ export function volumeBinderController(context: ControllerContext, resyncMillise
       return;
     }
     const { provisioner } = storageClass;
+    operations.begin(keyOf(claim), provisioner, "provision");
     if (provisioner.startsWith(volumeNames.pluginPrefix) && !isLocalPath(provisioner)) {
       events.event(claim, "Warning", "ProvisioningFailed", `no volume plugin matched name: ${provisioner}`);
+      operations.failed(keyOf(claim));
       return;
     }
     if (claim.metadata.annotations?.[annotations.storageProvisioner] !== provisioner)
@@ -211,6 +238,17 @@ export function volumeBinderController(context: ControllerContext, resyncMillise
 
   function isLocalPath(provisioner: string): boolean {
     return provisioner === volumeNames.localPathProvisioner;
+  }
+
+  /** Binds a claim that waited for its volume, which may have been provisioned for it. */
+  async function bindProvisioned(volume: SeenVolume, claim: SeenClaim): Promise<void> {
+    try {
+      await bind(volume, claim);
+      operations.succeeded(keyOf(claim));
+    } catch (error) {
+      operations.failed(keyOf(claim));
+      throw error;
+    }
   }
 
   /** Binds the volume and the claim to each other and updates the phase of both. */
@@ -315,8 +353,15 @@ export function volumeBinderController(context: ControllerContext, resyncMillise
     const policy = volume.spec.persistentVolumeReclaimPolicy;
     if (policy === "Retain" || !policy || phase === "Failed") return;
     if (policy === "Delete" && volume.metadata.deletionTimestamp && !honorsPolicy) return;
+    if (policy === "Delete")
+      operations.begin(
+        volume.metadata.name!,
+        volume.metadata.annotations?.[annotations.provisionedBy] ?? "",
+        "delete",
+      );
     const problem = policy === "Recycle" ? noRecycler : deletionProblem(volume);
     if (problem === undefined) return;
+    operations.failed(volume.metadata.name!);
     const reason = policy === "Recycle" ? "VolumeFailedRecycle" : "VolumeFailedDelete";
     await ignoreReasons(["NotFound"], setPhase(released, "Failed", problem));
     events.event(volume, "Warning", reason, problem);

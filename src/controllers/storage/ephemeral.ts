@@ -1,4 +1,5 @@
 // Creates the claims of pods' generic ephemeral volumes, owned by the pod.
+import type { Counter } from "#base";
 import { kinds } from "#client";
 import {
   type Controller,
@@ -19,6 +20,16 @@ export function ephemeralVolumeController(context: ControllerContext): Controlle
   const { client, view } = context;
   const events = recorderFor(context, "ephemeral_volume");
   const resource = client.of(kinds.persistentVolumeClaims);
+  const count = (name: string, help: string): Counter =>
+    context.metrics.counter({ name, help, stability: "ALPHA" }).with();
+  const attempts = count(
+    "ephemeral_volume_controller_create_total",
+    "Number of requests to create the claim of an ephemeral volume.",
+  );
+  const failures = count(
+    "ephemeral_volume_controller_create_failures_total",
+    "Number of failed requests to create the claim of an ephemeral volume.",
+  );
   const queue = queueFor(context, "ephemeral_volume", sync);
   const hasEphemeral = ({ spec }: SeenPod): boolean =>
     (spec.volumes ?? []).some(({ ephemeral }) => ephemeral);
@@ -58,6 +69,7 @@ export function ephemeralVolumeController(context: ControllerContext): Controlle
       throw new Error(`PVC ${namespace}/${name} was not created for pod ${keyOf(pod)} (pod is not owner)`);
     }
     const { labels, annotations } = template.metadata ?? {};
+    attempts.add();
     try {
       await resource.create({
         metadata: {
@@ -70,6 +82,7 @@ export function ephemeralVolumeController(context: ControllerContext): Controlle
         spec: template.spec,
       });
     } catch (error) {
+      failures.add();
       // The informer cache is stale, or the namespace is being deleted together with the pod.
       if (isAlreadyExists(error) || isNamespaceTerminating(error)) return;
       throw new Error(`create PVC ${name}: ${(error as Error).message}`, { cause: error });

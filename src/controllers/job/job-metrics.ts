@@ -1,0 +1,98 @@
+// Metrics of the job controller, under their upstream names.
+import type { JobCondition, JobStatus } from "#api";
+import { type Metrics, exponentialBuckets } from "#base";
+import { type SeenPod, isFinished } from "../pods.ts";
+import { parseIndexes } from "./indexes.ts";
+import { type SeenJob, isIndexed } from "./job-pods.ts";
+
+/** What a sync did about the pods of its job. */
+export type SyncAction = "reconciling" | "tracking" | "pods_created" | "pods_deleted";
+
+/** How far a sync got. */
+export interface Progress {
+  action: SyncAction;
+  result: "success" | "error";
+}
+
+export interface JobMetrics {
+  synced(job: SeenJob, progress: Progress, seconds: number): void;
+  finished(job: SeenJob, condition: JobCondition): void;
+  /** Counts the pods that a status write counted. */
+  podsFinished(before: JobStatus, job: SeenJob): void;
+  /** Counts a failed pod that a rule of the failure policy applied to. */
+  failureHandled(action: string): void;
+  /** Observes a change of a pod; either is undefined if the pod did not or does not exist. */
+  podChanged(before: SeenPod | undefined, after: SeenPod | undefined): void;
+}
+
+const modeOf = ({ spec }: SeenJob): string => spec.completionMode ?? "NonIndexed";
+
+export function jobMetrics(metrics: Metrics, hasFinalizer: (pod: SeenPod) => boolean): JobMetrics {
+  const ofSync = {
+    labels: ["completion_mode", "result", "action"],
+    stability: "STABLE",
+  } as const;
+  const duration = metrics.histogram({
+    ...ofSync,
+    name: "job_controller_job_sync_duration_seconds",
+    help: "Time in seconds that a sync of a job takes.",
+    buckets: exponentialBuckets(0.004, 2, 15),
+  });
+  const syncs = metrics.counter({
+    ...ofSync,
+    name: "job_controller_job_syncs_total",
+    help: "Number of syncs of jobs.",
+  });
+  const finished = metrics.counter({
+    name: "job_controller_jobs_finished_total",
+    help: "Number of finished jobs.",
+    labels: ["completion_mode", "result", "reason"],
+    stability: "STABLE",
+  });
+  const pods = metrics.counter({
+    name: "job_controller_job_pods_finished_total",
+    help: "Number of finished pods that are counted in the status of their job.",
+    labels: ["completion_mode", "result"],
+    stability: "STABLE",
+  });
+  const handled = metrics.counter({
+    name: "job_controller_pod_failures_handled_by_failure_policy_total",
+    help: "Number of failed pods to which a rule of the failure policy applied, by its action.",
+    labels: ["action"],
+  });
+  const tracked = metrics.counter({
+    name: "job_controller_terminated_pods_tracking_finalizer_total",
+    help: "Number of terminated pods that got or lost the job tracking finalizer, by event (add or delete).",
+    labels: ["event"],
+  });
+  const isTracked = (pod: SeenPod | undefined): boolean =>
+    pod !== undefined && isFinished(pod) && hasFinalizer(pod);
+  return {
+    synced: (job, { action, result }, seconds) => {
+      const labels = [modeOf(job), result, action];
+      duration.with(...labels).observe(seconds);
+      syncs.with(...labels).add();
+    },
+    finished: (job, { type, reason = "" }) => {
+      const labels = type === "Complete" ? ["succeeded", ""] : ["failed", reason];
+      finished.with(modeOf(job), ...labels).add();
+    },
+    podsFinished: (before, job) => {
+      const succeeded = succeededOf(job.status, job) - succeededOf(before, job);
+      const failed = (job.status.failed ?? 0) - (before.failed ?? 0);
+      pods.with(modeOf(job), "succeeded").add(Math.max(0, succeeded));
+      pods.with(modeOf(job), "failed").add(Math.max(0, failed));
+    },
+    failureHandled: (action) => handled.with(action).add(),
+    podChanged: (before, after) => {
+      const is = isTracked(after);
+      if (isTracked(before) !== is) tracked.with(is ? "add" : "delete").add();
+    },
+  };
+}
+
+/** Returns how many pods succeeded; of an indexed job, those whose index is still below its completions. */
+const succeededOf = (status: JobStatus, job: SeenJob): number =>
+  isIndexed(job)
+    ? parseIndexes(status.completedIndexes, job.spec.completions ?? 0).size
+    : (status.succeeded ?? 0);
