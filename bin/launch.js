@@ -153,13 +153,33 @@ function run(program) {
 }
 
 /**
+ * Runs a packed program. Its first script imports the others (`orch-apiserver-1.cjs`) when it needs their
+ * modules.
+ */
+function runScript(first) {
+  const scripts = new Map();
+  const base = first.slice(0, -".cjs".length);
+  globalThis[Symbol.for("orch.script")] = {
+    require: require("node:module").createRequire(first),
+    // Workers and other files are resolved relative to the modules.
+    packedAt: require("node:url").pathToFileURL(`${base}.js`).href,
+    later: async (needed, get) => {
+      for (const index of needed)
+        if (!scripts.has(index)) scripts.set(index, evaluate(`${base}-${index}.cjs`));
+      return get();
+    },
+  };
+  saveCachesAfterStart(scripts);
+  scripts.set(0, evaluate(first));
+}
+
+/**
  * Runs a script with the code cache of an earlier run, which saves a fifth of the work of a start. The
  * first line of the script is a hash of the rest, since V8 itself compares only the length, its version and
  * its flags.
  */
-function runScript(file) {
+function evaluate(file) {
   const { constants: loaders, Script } = require("node:vm");
-  const { createRequire } = require("node:module");
   const source = readFileSync(file, "latin1");
   const cache = `${file.slice(0, -".cjs".length)}-${source.slice(3, source.indexOf("\n"))}.cache`;
   const cachedData = existsSync(cache) ? readFileSync(cache) : undefined;
@@ -168,32 +188,28 @@ function runScript(file) {
     cachedData,
     importModuleDynamically: loaders.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   });
-  if (!cachedData || script.cachedDataRejected) saveCacheAfterStart(script, cache);
-  globalThis[Symbol.for("orch.script")] = {
-    require: createRequire(file),
-    // Workers and other files are resolved relative to the modules.
-    packedAt: require("node:url").pathToFileURL(file.replace(/cjs$/, "js")).href,
-  };
   script.runInThisContext();
+  return { script, cache, isSaved: cachedData !== undefined && !script.cachedDataRejected };
 }
 
 /**
- * Saves the code cache soon after the start: an idle V8 drops code compiled for the start, and it rejects a
+ * Saves the code caches soon after the start: an idle V8 drops code compiled for the start, and it rejects a
  * cache created under flags other than those of the next start (src/bin/memory-return.ts causes both).
  */
-function saveCacheAfterStart(script, cache) {
-  const saveAtExit = (code) => code === 0 && saveCache(script, cache);
+function saveCachesAfterStart(scripts) {
+  const save = () => [...scripts.values()].filter(({ isSaved }) => !isSaved).forEach(saveCache);
+  const saveAtExit = (code) => code === 0 && save();
   process.once("exit", saveAtExit);
   process.once("orch:started", () =>
     setTimeout(() => {
       process.off("exit", saveAtExit);
-      saveCache(script, cache);
-    }, 1000).unref(),
+      save();
+    }, 200).unref(),
   );
 }
 
 /** Writes the code cache, unless the program was not actually run or the folder is not writable. */
-function saveCache(script, cache) {
+function saveCache({ script, cache }) {
   if (process.argv.some((arg) => /^(--help|-h|--version(=.*)?)$/.test(arg))) return;
   try {
     writeFileSync(`${cache}.${process.pid}`, script.createCachedData());

@@ -131,7 +131,7 @@ function callerOf(entryPoint: (...parameters: never[]) => unknown): string {
     Error.captureStackTrace(holder, entryPoint);
     const site = (holder.stack as readonly NodeJS.CallSite[])[0];
     const file = site?.getFileName() ?? "unknown.ts";
-    return sourceAt(file, site?.getLineNumber() ?? 0);
+    return sourceAt(file, site?.getLineNumber() ?? 0, site?.getColumnNumber() ?? 0);
   } catch {
     return "unknown.ts:0";
   } finally {
