@@ -20,8 +20,8 @@ const cases: [name: string, periods: readonly { cpu: number; heap: number }[], c
   [
     "a busy program keeps memory until it is idle",
     [
-      { cpu: 3000, heap: 60 },
-      { cpu: 3000, heap: 60 },
+      { cpu: 8000, heap: 60 },
+      { cpu: 8000, heap: 60 },
     ],
     0,
   ],
@@ -41,8 +41,8 @@ const cases: [name: string, periods: readonly { cpu: number; heap: number }[], c
     [
       { cpu: 10, heap: 40 },
       { cpu: 10, heap: 31 },
-      { cpu: 3000, heap: 60 },
-      { cpu: 3000, heap: 60 },
+      { cpu: 8000, heap: 60 },
+      { cpu: 8000, heap: 60 },
       { cpu: 10, heap: 60 },
       { cpu: 10, heap: 60 },
       { cpu: 10, heap: 31 },
@@ -69,9 +69,9 @@ for (const [name, periods, collections] of cases)
     );
     for (const period of periods) {
       heap = period.heap;
-      for (let seconds = 0; seconds < 10; seconds++) {
-        cpu += period.cpu / 10;
-        await clock.advance(1000);
+      for (let half = 0; half < 20; half++) {
+        cpu += period.cpu / 20;
+        await clock.advance(500);
       }
     }
     over.abort();
@@ -79,7 +79,7 @@ for (const [name, periods, collections] of cases)
     assert.equal(collected, collections);
   });
 
-test("memory of the start is returned after two idle seconds, and once more", async () => {
+test("memory of the start is returned after half an idle second, and once more", async () => {
   const clock = virtualClock();
   const over = new AbortController();
   const collected: number[] = [];
@@ -93,12 +93,12 @@ test("memory of the start is returned after two idle seconds, and once more", as
   const began = clock.now();
   const running = returnMemory(options, over.signal);
   cpu += 900;
-  for (let seconds = 0; seconds < 16; seconds++) await clock.advance(1000);
+  for (let half = 0; half < 32; half++) await clock.advance(500);
   over.abort();
   await running;
   assert.deepEqual(
     collected.map((at) => at - began),
-    [4000, 14_000],
+    [1000, 11_000],
   );
 });
 

@@ -13,11 +13,15 @@ export interface MemoryReturnOptions {
   readonly collect: () => void;
 }
 
-const periodMilliseconds = 10_000;
-/** A start leaves most garbage and is soon over. */
-const firstPeriodMilliseconds = 2000;
 /** A program that uses more CPU time than this in a period is busy. */
-const idleMilliseconds = 300;
+interface Period {
+  readonly milliseconds: number;
+  readonly idleMilliseconds: number;
+}
+
+const regularPeriod: Period = { milliseconds: 10_000, idleMilliseconds: 300 };
+/** A start leaves most garbage and is soon over. */
+const firstPeriod: Period = { milliseconds: 500, idleMilliseconds: 75 };
 const minGrowthBytes = 4 << 20;
 /** Collecting a larger heap would cause a noticeable pause. */
 const maxHeapBytes = 160 << 20;
@@ -32,10 +36,10 @@ export async function returnMemory(options: MemoryReturnOptions, signal: AbortSi
   let isStarting = true;
   let before = cpuMilliseconds();
   while (!signal.aborted) {
-    const period = isStarting ? firstPeriodMilliseconds : periodMilliseconds;
-    await clock.sleep(period, signal).catch(() => undefined);
+    const period = isStarting ? firstPeriod : regularPeriod;
+    await clock.sleep(period.milliseconds, signal).catch(() => undefined);
     const now = cpuMilliseconds();
-    const isIdle = now - before < idleMilliseconds;
+    const isIdle = now - before < period.idleMilliseconds;
     before = now;
     const heap = heapBytes();
     const isWorthIt = heap - heapAfterCollection >= minGrowthBytes && heap <= maxHeapBytes;
