@@ -79,6 +79,27 @@ test("watchers without a selector receive the same array, whose bytes are joined
   assert.equal(encoded, 2);
 });
 
+test("all groups of watchers share the encoding of a frame, which is not kept after its delivery", () => {
+  const demux = new Demux(prefix);
+  let encoded = 0;
+  const encoder = { encode: () => Buffer.from(String(++encoded)) };
+  const seen: Frame[] = [];
+  for (const below of ["", "n/"]) {
+    const deliver = (frames: readonly Frame[]): void => {
+      bytesOf(frames, encoder);
+      seen.push(...frames);
+    };
+    demux.add({ ...watching("", "", below), watcher: { deliver, ended: () => undefined } }, false);
+  }
+  demux.apply(changed(cached("n/a", 1)));
+  demux.flush();
+  assert.equal(seen.length, 2);
+  assert.equal(seen[0], seen[1]);
+  assert.equal(encoded, 1);
+  seen[0]!.bytes(encoder);
+  assert.equal(encoded, 2);
+});
+
 test("a watcher that starts at a future revision receives nothing before it", () => {
   const demux = new Demux(prefix);
   const [ahead, present] = [watching("", "", "", 2), watching("")];

@@ -98,14 +98,20 @@ export class Demux {
     }
   }
 
-  /** Delivers the collected frames: one delivery per watcher. */
+  /**
+   * Delivers the collected frames: one delivery per watcher. Their encodings are dropped then, before the garbage
+   * collector counts them as old; watchers that are behind encode a frame again when they reach it.
+   */
   flush(): void {
+    const delivered: (readonly Frame[])[] = [];
     for (const watcherGroup of this.#touched) {
       const frames = watcherGroup.frames!;
       watcherGroup.frames = undefined;
       for (const { watcher } of watcherGroup.members) watcher.deliver(frames);
+      delivered.push(frames);
     }
     this.#touched.clear();
+    for (const frames of delivered) for (const frame of frames) frame.dropEncodings();
   }
 
   /** Ends all watchers. */

@@ -46,9 +46,9 @@ export class Frame {
   }
 }
 
-// A change is sent to all watchers shortly after it happened, but stays in the history for much longer. Only
-// the latest frames keep their encodings: small slices of large buffers, each of which keeps its whole buffer
-// alive.
+// A change is sent to all current watchers at once, but stays in the history for much longer. Of the frames that
+// watchers read from it, only the latest keep their encodings: small slices of large buffers, each of which keeps
+// its whole buffer alive.
 const cachedFrames = 256;
 const recent: (Frame | undefined)[] = Array.from({ length: cachedFrames });
 let next = 0;
