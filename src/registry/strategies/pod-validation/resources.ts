@@ -43,11 +43,11 @@ export function hasIndivisibleHugePages({
   const lists = [...(containers ?? []), ...(initContainers ?? []), ...(ephemeralContainers ?? [])].flatMap(
     ({ resources }) => [resources.limits, resources.requests],
   );
-  return [...lists, overhead].some((list) =>
-    Object.entries(list ?? {}).some(
-      ([name, text]) => isHugePages(name) && !isDivisible(name, parseQuantity(text)),
-    ),
-  );
+  // On each update of a pod: loops are several times cheaper than entries.
+  for (const list of [...lists, overhead])
+    for (const name in list)
+      if (isHugePages(name) && !isDivisible(name, parseQuantity(list[name]!))) return true;
+  return false;
 }
 
 /** The part of the rules that amounts depend on, also outside of pods. */
