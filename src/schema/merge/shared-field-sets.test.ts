@@ -56,6 +56,15 @@ test("objects with equal field sets share them from the second on", () => {
   assert.equal(b, c);
 });
 
+test("an object with the member in thousands of places is parsed as by JSON.parse, and nothing is shared", () => {
+  let spec: object = {};
+  for (let depth = 0; depth < 1000; depth++) spec = { fieldsV1: { ...spec, [`f:${depth}`]: "x".repeat(20) } };
+  const text = stored("a", [entry("x", large)], { first: spec, second: spec });
+  const parser = new StoredParser();
+  for (let time = 0; time < 3; time++) assert.deepEqual(parser.parse(text), JSON.parse(text));
+  assert.equal(isShared(setsIn(parser.parse(text))[0]), false);
+});
+
 test("sets with the same beginning are distinguished", () => {
   const parser = new StoredParser();
   const texts = [large, other, setOf(39)].map((set) => stored("a", [entry("x", set)]));

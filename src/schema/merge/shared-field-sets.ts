@@ -20,6 +20,8 @@ interface SharedSet {
 const minLength = 256;
 const maxLength = 16 * 1024;
 const prefixLength = 128;
+/** Occurrences of the member that are looked at in one object; each may cost a walk over a text of `maxLength`. */
+const maxMembers = 64;
 /** Bound on the texts of one parser; the parsed sets take about ten times as much. */
 const maxCharacters = 256 * 1024;
 const maxSeen = 128;
@@ -51,8 +53,9 @@ export class StoredParser {
   parse(text: string): unknown {
     const sets: FieldSet[] = [];
     let rest = "";
-    let at = 0;
+    let [at, members] = [0, 0];
     for (let found = text.indexOf(marker); found >= 0; found = text.indexOf(marker, found + 1)) {
+      if (members++ === maxMembers) return JSON.parse(text);
       const start = found + marker.length - 1;
       const shared = this.#setAt(text, start);
       if (!shared) continue;
@@ -133,16 +136,17 @@ function putBack(object: Json, sets: readonly FieldSet[]): number {
 
 const [quote, backslash, open, close] = [0x22, 0x5c, 0x7b, 0x7d];
 
-/** Returns the position after an object that contains objects and texts only. */
+/** Returns the position after an object that contains objects and texts only; that of the limit if it is longer. */
 function endOfObject(text: string, start: number): number {
+  const limit = Math.min(text.length, start + maxLength + 1);
   let depth = 0;
-  for (let at = start; at < text.length; at++) {
+  for (let at = start; at < limit; at++) {
     const code = text.charCodeAt(at);
     if (code === open) depth++;
     else if (code === close && --depth === 0) return at + 1;
     else if (code === quote)
-      for (at++; text.charCodeAt(at) !== quote && at < text.length;)
+      for (at++; text.charCodeAt(at) !== quote && at < limit;)
         at += text.charCodeAt(at) === backslash ? 2 : 1;
   }
-  return text.length;
+  return limit;
 }
