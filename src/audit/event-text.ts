@@ -1,5 +1,6 @@
 // Encodes events for the wire and the log: as JSON with the field order of the reference, or in the legacy
 // format. Strings without characters to escape take a fast path; texts shared between requests are cached.
+import { flatText } from "#base";
 import type {
   Annotations,
   AuditClient,
@@ -19,19 +20,19 @@ export const eventListText = (events: readonly AuditEvent[], apiVersion: string)
 
 /** Returns the fields of an event after its type header, without the opening brace. */
 function fieldsText(event: AuditEvent): string {
-  const { requestUri, user, impersonatedUser, object, responseStatus, requestObject, responseObject } = event;
+  const { requestUri, impersonatedUser, object, responseStatus, requestObject, responseObject } = event;
   const uri = quoted(requestUri);
   // If the path needs no escapes, its parts do not either.
   const asInPath = uri.length === requestUri.length + 2 && !requestUri.includes("%");
-  return `"level":"${event.level}","auditID":${quoted(event.auditId)},"stage":"${event.stage}","requestURI":${uri},"verb":${cachedQuoted(event.verb)}${
-    user ? cachedUserText(user) : ',"user":{}'
-  }${impersonatedUser ? `,"impersonatedUser":${userText(impersonatedUser)}` : ""}${cachedClientText(event.client)}${
-    object ? (asInPath && object.fromPath ? plainObjectText(object) : objectText(object)) : ""
-  }${responseStatus ? statusText(responseStatus) : ""}${
-    requestObject === undefined ? "" : `,"requestObject":${requestObject}`
-  }${responseObject === undefined ? "" : `,"responseObject":${responseObject}`},"requestReceivedTimestamp":"${timeText(
-    event.receivedAt,
-  )}","stageTimestamp":"${timeText(event.stageAt)}"${event.annotations ? annotationsText(event.annotations) : ""}}`;
+  return `"level":"${event.level}","auditID":${quoted(event.auditId)},"stage":"${event.stage}","requestURI":${uri}${
+    impersonatedUser ? impersonationText(event, impersonatedUser) : callerText(event)
+  }${object ? (asInPath && object.fromPath ? plainObjectText(object) : objectText(object)) : ""}${
+    responseStatus ? statusText(responseStatus) : ""
+  }${requestObject === undefined ? "" : `,"requestObject":${requestObject}`}${
+    responseObject === undefined ? "" : `,"responseObject":${responseObject}`
+  },"requestReceivedTimestamp":"${timeText(event.receivedAt)}","stageTimestamp":"${timeText(event.stageAt)}"${
+    event.annotations ? annotationsText(event.annotations) : "}"
+  }`;
 }
 
 const plain = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
@@ -63,18 +64,40 @@ const plainObjectText = ({
     apiGroup,
   )}${plainField("apiVersion", apiVersion)}${plainField("subresource", subresource)}}`;
 
+const codeText = (code: number): string => `,"responseStatus":{"metadata":{},"code":${code}}`;
+const codeTexts: Readonly<Record<number, string>> = { 200: codeText(200), 201: codeText(201) };
+
 function statusText({ status, message, reason, details, code }: ResponseStatus): string {
-  if (status === undefined && message === undefined)
-    return `,"responseStatus":{"metadata":{},"code":${code}}`;
+  if (status === undefined && message === undefined) return codeTexts[code] ?? codeText(code);
   return `,"responseStatus":{"metadata":{}${field("status", status)}${field("message", message)}${field("reason", reason)}${
     details === undefined ? "" : `,"details":${JSON.stringify(details)}`
   },"code":${code}}`;
 }
 
+const maxCachedAnnotations = 256;
+/** By the value of the last annotation, the reason of the decision in most events. */
+let knownAnnotations = new Map<string, { readonly of: Annotations; readonly text: string }>();
+
+/** Returns the last field and the closing brace. */
 function annotationsText(annotations: Annotations): string {
+  const key = annotations.at(-1)?.[1] ?? "";
+  const known = knownAnnotations.get(key);
+  if (known !== undefined && areSame(annotations, known.of)) return known.text;
   let text = "";
-  for (const [key, value] of inOrder(annotations)) text += `,${cachedQuoted(key)}:${cachedQuoted(value)}`;
-  return text === "" ? "" : `,"annotations":{${text.slice(1)}}`;
+  for (const [name, value] of inOrder(annotations))
+    text += `${text === "" ? ',"annotations":{' : ","}${quoted(name)}:${quoted(value)}`;
+  text = text === "" ? "}" : `${text}}}`;
+  if (text.length > maxCachedLength) return text;
+  if (knownAnnotations.size >= maxCachedAnnotations) knownAnnotations = new Map();
+  knownAnnotations.set(key, { of: annotations, text: flatText(text) });
+  return text;
+}
+
+function areSame(one: Annotations, other: Annotations): boolean {
+  if (one.length !== other.length) return false;
+  for (let at = 0; at < one.length; at++)
+    if (one[at]![0] !== other[at]![0] || one[at]![1] !== other[at]![1]) return false;
+  return true;
 }
 
 /** Sorts by key; most annotations are sorted already. */
@@ -85,31 +108,47 @@ function inOrder(annotations: Annotations): Annotations {
   return annotations;
 }
 
-const maxCachedTexts = 1024;
-const maxCachedLength = 512;
-let cachedTexts = new Map<string, string>();
+const maxCachedLength = 1024;
+const maxCachedVerbs = 16;
 
-/** Caches the JSON form of verbs, annotation keys and decision reasons, of which there are few. */
-function cachedQuoted(text: string): string {
-  let known = cachedTexts.get(text);
-  if (known !== undefined) return known;
-  known = JSON.stringify(text);
-  if (text.length > maxCachedLength) return known;
-  if (cachedTexts.size >= maxCachedTexts) cachedTexts = new Map();
-  cachedTexts.set(text, known);
-  return known;
+interface CallerTexts {
+  readonly user: AuditUser | undefined;
+  readonly byVerb: Map<string, string>;
 }
 
+/** By connection, which usually serves one user. */
+const knownCallers = new WeakMap<AuditClient, CallerTexts>();
+
+/** Returns the verb, the user and the client. The text is shared by the requests of a connection. */
+function callerText({ verb, user, client }: AuditEvent): string {
+  let known = knownCallers.get(client);
+  if (known === undefined || known.user !== user)
+    knownCallers.set(client, (known = { user, byVerb: new Map() }));
+  let text = known.byVerb.get(verb);
+  if (text !== undefined) return text;
+  text = flatText(`,"verb":${quoted(verb)}${userField(user)}${clientText(client)}`);
+  // Clients may use arbitrary methods, which become verbs.
+  if (known.byVerb.size < maxCachedVerbs) known.byVerb.set(verb, text);
+  return text;
+}
+
+const impersonationText = ({ verb, user, client }: AuditEvent, impersonated: AuditUser): string =>
+  `,"verb":${quoted(verb)}${userField(user)},"impersonatedUser":${userText(impersonated)}${clientText(client)}`;
+
+const thousandths = Array.from({ length: 1000 }, (_, at) => `${at}`.padStart(3, "0"));
 let currentSecond = { second: Number.NaN, text: "" };
 
 /** Formats a time with microseconds. The text of the second is shared by all events of that second. */
 function timeText(milliseconds: number): string {
   const second = Math.floor(milliseconds / 1000);
   if (second !== currentSecond.second)
-    currentSecond = { second, text: new Date(second * 1000).toISOString().slice(0, 20) };
+    currentSecond = { second, text: flatText(new Date(second * 1000).toISOString().slice(0, 20)) };
   const micros = Math.min(Math.round((milliseconds - second * 1000) * 1000), 999_999);
-  return `${currentSecond.text}${(1_000_000 + micros).toString().slice(1)}Z`;
+  return `${currentSecond.text}${thousandths[Math.floor(micros / 1000)]}${thousandths[micros % 1000]}Z`;
 }
+
+const userField = (user: AuditUser | undefined): string =>
+  user ? `,"user":${userText(user)}` : ',"user":{}';
 
 const userText = ({ name, uid, groups, extra }: AuditUser): string =>
   JSON.stringify({
@@ -119,23 +158,11 @@ const userText = ({ name, uid, groups, extra }: AuditUser): string =>
     ...(extra && Object.keys(extra).length > 0 && { extra }),
   });
 
-/** Caches the text of an object that requests share. */
-function memoize<T extends object>(textFor: (value: T) => string): (value: T) => string {
-  const known = new WeakMap<T, string>();
-  return (value) => {
-    let text = known.get(value);
-    if (text === undefined) known.set(value, (text = textFor(value)));
-    return text;
-  };
-}
-
-const cachedUserText = memoize((user: AuditUser) => `,"user":${userText(user)}`);
-const cachedClientText = memoize(({ sourceIps, userAgent }: AuditClient) =>
+const clientText = ({ sourceIps, userAgent }: AuditClient): string =>
   [
     sourceIps.length > 0 ? `,"sourceIPs":${JSON.stringify(sourceIps)}` : "",
     userAgent === "" ? "" : `,"userAgent":${JSON.stringify(userAgent)}`,
-  ].join(""),
-);
+  ].join("");
 
 /** Returns one line of the legacy log format. */
 export function legacyText(event: AuditEvent): string {

@@ -34,8 +34,11 @@ export function logBackend({ format, apiVersion, file, mode, clock, lost }: LogB
     const events = buffered;
     buffered = [];
     bufferedBytes = 0;
+    // One string made by concatenation is copied once, into the buffer of the file.
+    let text = "";
+    for (const event of events) text += `${line(event)}\n`;
     try {
-      file.write(`${events.map(line).join("\n")}\n`);
+      file.write(text);
     } catch (error) {
       lost(events.length, error as Error);
     }

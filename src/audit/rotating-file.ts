@@ -39,7 +39,8 @@ export interface RotatingFile {
 
 const dayMilliseconds = 24 * 60 * 60 * 1000;
 const ownerOnly = 0o600;
-const scratchBytes = 32 * 1024;
+/** Holds what the log backend writes at once, unless bodies are very large. */
+const scratchBytes = 256 * 1024;
 /** Maximum size in UTF-8 of one UTF-16 code unit. */
 const maxBytesPerUnit = 3;
 

@@ -43,11 +43,11 @@ export function auditFilter(options: AuditFilterOptions): AuditFilter {
   const write = (
     record: AuditRecord,
     stage: Parameters<AuditRecord["event"]>[0],
-    at = clock.now(),
+    at?: number,
   ): Promise<boolean> | undefined => {
     if (record.omits(stage)) return undefined;
     audit.metrics.events.add();
-    return audit.sink.write(record.event(stage, at));
+    return audit.sink.write(record.event(stage, at ?? clock.now()));
   };
   const recordOf = (call: ApiCall): AuditRecord | undefined => {
     const config = configFor(audit, call);
@@ -72,37 +72,57 @@ export function auditFilter(options: AuditFilterOptions): AuditFilter {
     return write(record, stage, now);
   };
 
-  async function recorded(call: ApiCall, record: AuditRecord, next: () => Promise<Reply>): Promise<Reply> {
+  // Most events are stored without waiting: no promises are created for them.
+  function recorded(call: ApiCall, record: AuditRecord, next: () => Promise<Reply>): Promise<Reply> {
     const received = write(record, "RequestReceived");
-    if (received && !(await received)) {
+    if (!received) return answered(call, record, next);
+    return received.then((stored) => {
+      if (stored) return answered(call, record, next);
       audit.metrics.rejected.add();
       throw new ApiError(500, "InternalError", "Internal error occurred: failed to store audit event", {
         causes: [{ message: "failed to store audit event" }],
       });
-    }
-    const longRunning = isLongRunning(call.target);
-    let reply: Reply;
+    });
+  }
+
+  function answered(call: ApiCall, record: AuditRecord, next: () => Promise<Reply>): Promise<Reply> {
+    let replying: Promise<Reply>;
     try {
-      reply = await next();
+      replying = next();
     } catch (thrown) {
-      const { error, panic } = asStatus(thrown, call);
-      recordFailure(record, error, acceptsErrors(call, options.dialect));
-      if (longRunning) await write(record, "ResponseStarted");
-      await complete(call, record, panic ? "Panic" : "ResponseComplete");
-      audit.sink.flush();
-      throw error;
+      return failed(call, record, thrown);
     }
-    const { status, body } = reply;
-    if (!record.hasStatus) record.status({ code: status });
-    if (longRunning) await write(record, "ResponseStarted");
+    return replying.then(
+      (reply) => replied(call, record, reply),
+      (thrown: unknown) => failed(call, record, thrown),
+    );
+  }
+
+  async function failed(call: ApiCall, record: AuditRecord, thrown: unknown): Promise<never> {
+    const { error, panic } = asStatus(thrown, call);
+    recordFailure(record, error, acceptsErrors(call, options.dialect));
+    if (isLongRunning(call.target)) await write(record, "ResponseStarted");
+    await complete(call, record, panic ? "Panic" : "ResponseComplete");
+    audit.sink.flush();
+    throw error;
+  }
+
+  function replied(call: ApiCall, record: AuditRecord, reply: Reply): Reply | Promise<Reply> {
+    if (!record.hasStatus) record.status({ code: reply.status });
+    const started = isLongRunning(call.target) ? write(record, "ResponseStarted") : undefined;
+    return started ? started.then(() => completed(call, record, reply)) : completed(call, record, reply);
+  }
+
+  function completed(call: ApiCall, record: AuditRecord, reply: Reply): Reply | Promise<Reply> {
+    const { body } = reply;
     if (body !== undefined && "stream" in body)
       return { ...reply, body: untilEnd(call, record, body), beforeSending };
     if (body !== undefined && "takeOver" in body)
       return { ...reply, body: untilClosed(call, record, body), beforeSending };
     // Most events are stored before the response is sent, without waiting.
+    const recordedReply = { ...reply, beforeSending };
     const storing = complete(call, record, "ResponseComplete");
-    if (storing) await storing;
-    return { ...reply, beforeSending };
+    return storing ? storing.then(() => recordedReply) : recordedReply;
   }
 
   const untilEnd = (call: ApiCall, record: AuditRecord, { stream }: StreamBody): StreamBody => ({
@@ -224,7 +244,7 @@ function recordResponse(
   jsonOf: AuditFilterOptions["jsonOf"],
 ): void {
   const maybeStatus = mayReturnStatus(call);
-  if (!record.wantsResponse && !(maybeStatus && isSmall(reply))) return;
+  if (!record.wantsResponse && !(maybeStatus && isSmall(reply) && !isOtherKind(reply))) return;
   const json = jsonOf(reply, call);
   if (json === undefined) return;
   const status = maybeStatus ? statusIn(json) : undefined;
@@ -240,6 +260,17 @@ function statusIn(json: string): Readonly<Record<string, unknown>> | undefined {
   const value = JSON.parse(json) as Record<string, unknown>;
   return value["kind"] === "Status" ? value : undefined;
 }
+
+const kindAt = '{"kind":"'.length;
+const kindStart = Buffer.from('{"kind":"Status"');
+
+/** Reports whether the body is an object of another kind than Status, by its first bytes, as we encode JSON. */
+function isOtherKind({ body }: Reply): boolean {
+  if (!(body instanceof Uint8Array) || body.length < kindStart.length) return false;
+  for (let at = 0; at < kindStart.length; at++) if (body[at] !== kindStart[at]) return at >= kindAt;
+  return false;
+}
+
 const isSmall = ({ body }: Reply): boolean => body instanceof Uint8Array && body.length <= mostStatusBytes;
 
 function configFor(audit: Audit, { user, target }: ApiCall): AuditConfig {

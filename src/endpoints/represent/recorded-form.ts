@@ -48,7 +48,8 @@ export function recordedForm(
   const { body, headers } = reply;
   if (body === undefined || "stream" in body || "takeOver" in body) return undefined;
   const type = String(headers["content-type"] ?? "");
-  const bytes = body instanceof Uint8Array ? Buffer.from(body) : Buffer.concat(body);
+  const bytes =
+    body instanceof Uint8Array ? Buffer.from(body.buffer, body.byteOffset, body.length) : Buffer.concat(body);
   if (type.startsWith(dialect.wire.protobufMediaType)) return fromProtobuf(bytes, call, catalog, dialect);
   if (type.startsWith("application/yaml")) return Buffer.from(yamlToJson(bytes)).toString();
   if (!type.startsWith("application/json")) return undefined;
