@@ -1,19 +1,71 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
-import { poly1305 as tagOf } from "./poly1305.ts";
+import { poly1305Function } from "./poly1305.ts";
 import { secretbox } from "./secretbox.ts";
+import { type WasmMemory, compileWasm } from "./wasm.ts";
 
 const hex = (text: string): Buffer => Buffer.from(text.replace(/\s/g, ""), "hex");
 
+interface Exports {
+  readonly memory: WasmMemory;
+  readonly poly1305: (key: number, from: number, whole: number, to: number, tag: number) => void;
+}
+const authenticator = compileWasm<Exports>([poly1305Function()], 1)();
+
 function poly1305(message: Uint8Array, key: Uint8Array): Buffer {
-  const words = (bytes: Uint8Array, size: number): Uint32Array => {
-    const padded = new Uint8Array(size);
-    padded.set(bytes);
-    return new Uint32Array(padded.buffer);
+  const bytes = Buffer.from(authenticator.memory.buffer);
+  const [from, tag] = [64, 32];
+  const whole = from + message.length - (message.length % 16);
+  bytes.set(key);
+  bytes.set(message, from);
+  bytes.fill(0, from + message.length, from + message.length + 16);
+  bytes[from + message.length] = 1;
+  authenticator.poly1305(0, from, whole, message.length % 16 === 0 ? whole : whole + 16, tag);
+  return Buffer.from(bytes.subarray(tag, tag + 16));
+}
+
+/** The Salsa20 specification: a block after the rounds, with or without the last addition. */
+function salsa20(input: readonly number[], adds: boolean): number[] {
+  const x = [...input];
+  const rotate = (value: number, bits: number): number => (value << bits) | (value >>> (32 - bits));
+  const quarter = (a: number, b: number, c: number, d: number): void => {
+    x[b]! ^= rotate((x[a]! + x[d]!) | 0, 7);
+    x[c]! ^= rotate((x[b]! + x[a]!) | 0, 9);
+    x[d]! ^= rotate((x[c]! + x[b]!) | 0, 13);
+    x[a]! ^= rotate((x[d]! + x[c]!) | 0, 18);
   };
-  const whole = Math.ceil(message.length / 16) * 16;
-  return Buffer.from(tagOf(words(message, whole), 0, message.length, words(key, 32)).buffer);
+  for (let round = 0; round < 10; round++) {
+    for (let at = 0; at < 4; at++) quarter(5 * at, (5 * at + 4) % 16, (5 * at + 8) % 16, (5 * at + 12) % 16);
+    for (let at = 0; at < 4; at++)
+      quarter(5 * at, 4 * at + ((at + 1) % 4), 4 * at + ((at + 2) % 4), 4 * at + ((at + 3) % 4));
+  }
+  return x.map((word, at) => (adds ? word + input[at]! : word) >>> 0);
+}
+
+/** secretbox as NaCl defines it. */
+function sealedByDefinition(value: Uint8Array, key: Buffer, nonce: Buffer): Buffer {
+  const wordsIn = (bytes: Buffer): number[] =>
+    Array.from({ length: bytes.length / 4 }, (_, at) => bytes.readUInt32LE(at * 4));
+  const [c0, c1, c2, c3] = wordsIn(Buffer.from("expand 32-byte k")) as [number, number, number, number];
+  const stateOf = (k: readonly number[], input: readonly number[]): number[] => [
+    c0,
+    ...k.slice(0, 4),
+    c1,
+    ...input,
+    c2,
+    ...k.slice(4),
+    c3,
+  ];
+  const words = wordsIn(nonce);
+  const hashed = salsa20(stateOf(wordsIn(key), words.slice(0, 4)), false);
+  const subKey = [0, 5, 10, 15, 6, 7, 8, 9].map((at) => hashed[at]!);
+  const stream = Array.from({ length: Math.ceil((32 + value.length) / 64) }, (_, block) =>
+    Buffer.from(Uint32Array.from(salsa20(stateOf(subKey, [words[4]!, words[5]!, block, 0]), true)).buffer),
+  );
+  const bytes = Buffer.concat(stream);
+  const sealed = Buffer.from(value.map((byte, at) => byte ^ bytes[32 + at]!));
+  return Buffer.concat([nonce, poly1305ByDefinition(sealed, bytes.subarray(0, 32)), sealed]);
 }
 
 /** Poly1305 as defined in RFC 8439, in arbitrary-precision arithmetic. */
@@ -91,6 +143,51 @@ for (const size of [0, 1, 15, 16, 17, 31, 32, 33, 63, 64, 65, 5000, 70_000])
     }
     assert.throws(() => box.open(sealed.subarray(0, 39), ""), /too short/);
   });
+
+test("secretbox seals values of every length as defined, one after the other with one key", () => {
+  const key = randomBytes(32);
+  const box = secretbox("k", key);
+  for (const length of [
+    ...Array(330).keys(),
+    479,
+    480,
+    481,
+    735,
+    736,
+    737,
+    4096,
+    7,
+    65_000,
+    64_479,
+    70_000,
+    1,
+  ]) {
+    const value = length % 3 === 0 ? Buffer.alloc(length, 0xff) : randomBytes(length);
+    const sealed = box.seal(value, "", Buffer.from("prefix")) as Buffer;
+    assert.equal(sealed.subarray(0, 6).toString(), "prefix");
+    const body = sealed.subarray(6);
+    assert.deepEqual(body, sealedByDefinition(value, key, body.subarray(0, 24)), `${length} bytes`);
+    assert.deepEqual(box.open(body, ""), value);
+  }
+});
+
+test("secretbox seals with extreme keys as defined", () => {
+  for (const key of [Buffer.alloc(32), Buffer.alloc(32, 0xff), Buffer.alloc(32, 0x80)]) {
+    const sealed = secretbox("k", key).seal(Buffer.alloc(300, 1), "") as Buffer;
+    assert.deepEqual(sealed, sealedByDefinition(Buffer.alloc(300, 1), key, sealed.subarray(0, 24)));
+  }
+});
+
+test("secretbox opens no value with any bit changed", () => {
+  const box = secretbox("k", randomBytes(32));
+  const sealed = box.seal(Buffer.from("a value"), "") as Buffer;
+  for (let bit = 0; bit < sealed.length * 8; bit++) {
+    const changed = Buffer.from(sealed);
+    changed[bit >> 3]! ^= 1 << (bit & 7);
+    assert.throws(() => box.open(changed, ""), /changed/);
+  }
+  assert.equal(String(box.open(sealed, "")), "a value");
+});
 
 test("a key of invalid length is refused", () =>
   assert.throws(() => secretbox("k", Buffer.alloc(24)), /32 bytes/));
