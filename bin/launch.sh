@@ -5,7 +5,8 @@ here=${self%/*}
 # once taken is not returned. With 10,000 events in the API server 159 MB stay resident instead of 218, for 3 % more processor time
 # (bench/apiserver.ts). The node agent keeps 85 MB after four rounds of 20 pods instead of 100, for no more processor time (bench/pods.ts).
 # Fixed malloc thresholds, which the C library then does not raise, make it return freed memory: with 110 pods the agent keeps 87 MB instead
-# of 89, and 82 to 84 instead of 88 after they are deleted; with 10,000 events the API server keeps 176 MB instead of 187.
+# of 89, and 82 to 84 instead of 88 after they are deleted; with 10,000 events the API server keeps 172 MB instead of 175,
+# and 89 instead of 91 when idle.
 case "$self" in
   */nodeagent)
     heap="--max-semi-space-size=2"
