@@ -32,13 +32,13 @@ async function measure(): Promise<void> {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const ended = new Promise<void>((resolve) => up.once("exit", () => resolve()));
-  let said = "";
-  up.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));
+  let output = "";
+  up.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
   try {
     const parts = ["API server", "node agent", "network"];
     await until(
-      () => Promise.resolve(`the cluster is ready:\n${said}`),
-      () => Promise.resolve(parts.every((part) => new RegExp(`${part} +ready`).test(said))),
+      () => Promise.resolve(`the cluster is ready:\n${output}`),
+      () => Promise.resolve(parts.every((part) => new RegExp(`${part} +ready`).test(output))),
     );
     await sleep(settleSeconds * 1000);
     const before = processesOf(up.pid!);

@@ -206,9 +206,9 @@ async function relistAll(): Promise<{ seconds: number; longest: number; most: nu
   let [longest, most, over] = [0, 0, false];
   const look = async (): Promise<void> => {
     while (!over) {
-      const asked = performance.now();
+      const startedAt = performance.now();
       await send(extra, "GET", "/livez");
-      longest = Math.max(longest, performance.now() - asked);
+      longest = Math.max(longest, performance.now() - startedAt);
       most = Math.max(most, residentMegabytes(server.pid));
       await sleep(50);
     }

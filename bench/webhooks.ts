@@ -38,9 +38,9 @@ function serveWebhook(certificate: string, key: string): void {
         kind: string;
         request: { uid: string };
       };
-      const { apiVersion, kind, request: asked } = review;
+      const { apiVersion, kind, request: requested } = review;
       response.setHeader("content-type", "application/json");
-      response.end(JSON.stringify({ apiVersion, kind, response: { uid: asked.uid, allowed: true } }));
+      response.end(JSON.stringify({ apiVersion, kind, response: { uid: requested.uid, allowed: true } }));
     });
   });
   server.keepAliveTimeout = 60_000;

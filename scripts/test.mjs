@@ -15,7 +15,7 @@ const topOfTest = filesUnder("test", ".test.ts").filter((file) => /^test\/[^/]+$
 
 /** Sorts the slowest files first, so that none of them runs alone at the end. */
 const longFirst = (files) => {
-  const isLong = (file) => /nodeagent\/(pods|leaving|inside|trouble|faults)/.test(file);
+  const isLong = (file) => /nodeagent\/(pods|leaving|inside|node-failures|faults)/.test(file);
   return [...files.filter(isLong), ...files.filter((file) => !isLong(file))];
 };
 

@@ -44,13 +44,13 @@ const rules = (parseYaml(readFileSync("docs/ops/alerts.yaml", "utf8")).value as 
   (group) => group.rules,
 );
 
-const asked: [where: string, expression: string][] = [
+const queries: [where: string, expression: string][] = [
   ...dashboard.panels.flatMap(({ title, targets }) =>
     targets.map(({ expr }): [string, string] => [title, expr]),
   ),
   ...rules.map(({ alert, expr }): [string, string] => [alert, expr]),
 ];
-for (const [where, expression] of asked)
+for (const [where, expression] of queries)
   test(`${where} queries existing metrics: ${expression.slice(0, 60)}`, () => {
     const names = metricsIn(expression);
     assert.ok(names.length > 0, "no metric found in the expression");

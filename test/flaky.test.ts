@@ -21,14 +21,14 @@ interface Flaky {
 }
 const script = new URL("../scripts/flaky.mjs", import.meta.url).href;
 const { filesToRunAgain, mergeRetry, tooManyFlaky } = (await import(script)) as Flaky;
-const result = (name: string, file: string, said = "passed"): Result => ({ name, file, result: said });
+const result = (name: string, file: string, outcome = "passed"): Result => ({ name, file, result: outcome });
 
 test("a test that failed and then passes is flaky, the others of its file are not", () => {
   const failed = { ...result("a", "x", "failed"), error: "1 is not 2" };
   const first = [failed, result("b", "x"), result("c", "y")];
   const merged = mergeRetry(first, [result("a", "x"), result("b", "x")], { again: ["x"], all: ["x", "y"] });
   assert.deepEqual(
-    merged.map(({ name, result: said, flaky = false, error = "" }) => [name, said, flaky, error]),
+    merged.map(({ name, result: outcome, flaky = false, error = "" }) => [name, outcome, flaky, error]),
     [
       ["c", "passed", false, ""],
       ["a", "passed", true, "1 is not 2"],
@@ -41,7 +41,7 @@ test("a failure outside of any test that does not recur is flaky", () => {
   const first = [result("a", "x"), result("leak", "", "failed")];
   const merged = mergeRetry(first, [result("a", "x")], { again: ["x"], all: ["x"] });
   assert.deepEqual(
-    merged.map(({ name, result: said, flaky = false }) => [name, said, flaky]),
+    merged.map(({ name, result: outcome, flaky = false }) => [name, outcome, flaky]),
     [
       ["leak", "passed", true],
       ["a", "passed", false],

@@ -4,21 +4,21 @@ import { Deployment, Pod } from "./index.ts";
 import { rewriter } from "./rewrite.ts";
 
 test("shared declarations are visited once", () => {
-  let asked = 0;
+  let requests = 0;
   const keeping = () =>
     rewriter({
       key: (key) => {
-        asked++;
+        requests++;
         return key;
       },
     });
   assert.equal(keeping()(Deployment), Deployment);
-  const alone = asked;
+  const alone = requests;
   const rewrite = keeping();
   rewrite(Pod);
-  asked = 0;
+  requests = 0;
   assert.equal(rewrite(Deployment), Deployment);
-  assert.ok(asked < alone / 2, `${asked} of ${alone} fields were looked at`);
+  assert.ok(requests < alone / 2, `${requests} of ${alone} fields were looked at`);
 });
 
 test("changes below a declaration are found after its siblings were visited", () => {
@@ -29,20 +29,20 @@ test("changes below a declaration are found after its siblings were visited", ()
 });
 
 test("a deeply nested change does not cause repeated visits of each level", () => {
-  let asked = 0;
+  let requests = 0;
   const counting = (from: string, to: string) =>
     rewriter({
       key: (key) => {
-        asked++;
+        requests++;
         return key === from ? to : key;
       },
     });
   counting("", "")(Deployment);
-  const all = asked;
-  asked = 0;
+  const all = requests;
+  requests = 0;
   assert.notEqual(counting("preStop", "before")(Deployment), Deployment);
   // One visit to find changes, and one to rebuild the declarations that contain them.
-  assert.ok(asked <= 2 * all, `${asked} questions for ${all} fields`);
+  assert.ok(requests <= 2 * all, `${requests} questions for ${all} fields`);
 });
 
 function specOf(kind: typeof Deployment): object {

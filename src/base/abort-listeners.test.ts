@@ -5,11 +5,11 @@ import { AbortListeners } from "./abort-listeners.ts";
 test("registered listeners are called once, and those added after the abort are not", () => {
   const stop = new AbortController();
   const listeners = new AbortListeners(stop.signal);
-  const told: string[] = [];
-  const stays = (): void => void told.push("stays");
-  const goes = (): void => void told.push("goes");
+  const reported: string[] = [];
+  const stays = (): void => void reported.push("stays");
+  const goes = (): void => void reported.push("goes");
   const leavesWhenTold = (): void => {
-    told.push("leaves");
+    reported.push("leaves");
     listeners.delete(leavesWhenTold);
   };
   for (const listener of [stays, goes, leavesWhenTold, stays]) listeners.add(listener);
@@ -18,5 +18,5 @@ test("registered listeners are called once, and those added after the abort are 
   stop.abort();
   assert.equal(listeners.aborted, true);
   listeners.add(goes);
-  assert.deepEqual(told, ["stays", "leaves"]);
+  assert.deepEqual(reported, ["stays", "leaves"]);
 });

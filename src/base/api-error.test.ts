@@ -35,7 +35,7 @@ test("errors beyond a mebibyte of text are counted but not reported", () => {
     "a",
     whole.map((_, i) => invalidValue(`list[${i}]`, whole, "only one")),
   );
-  const told = error.details!.causes!.length;
-  assert.ok(error.message.length < 2 * 1024 * 1024 && told > 0);
-  assert.ok(error.message.endsWith(`: only one, and ${1000 - told} more]`));
+  const listed = error.details!.causes!.length;
+  assert.ok(error.message.length < 2 * 1024 * 1024 && listed > 0);
+  assert.ok(error.message.endsWith(`: only one, and ${1000 - listed} more]`));
 });

@@ -64,18 +64,18 @@ const costly: [name: string, requirements: Requirement[]][] = [
 for (const [name, given] of costly) {
   test(`100,000 ${name} cost no more per object than one`, () => {
     const compiled = new CompiledRequirements(given);
-    const asked: string[] = [];
+    const requests: string[] = [];
     const labels = new Proxy<Record<string, string>>(
       { app: "web", tier: "back" },
       {
-        get: (target, key) => (asked.push(String(key)), target[String(key)]),
+        get: (target, key) => (requests.push(String(key)), target[String(key)]),
         getOwnPropertyDescriptor: (target, key) => (
-          asked.push(String(key)),
+          requests.push(String(key)),
           Reflect.getOwnPropertyDescriptor(target, key)
         ),
       },
     );
     compiled.matchesMap(labels);
-    assert.ok(asked.length < 20, `${asked.length} lookups`);
+    assert.ok(requests.length < 20, `${requests.length} lookups`);
   });
 }

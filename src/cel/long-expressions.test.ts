@@ -51,9 +51,9 @@ test("an error is reported once, whichever step found it", () => {
   ]);
   const { made: typed } = compileCounting(source.replace("has(1)", "true"));
   assert.ok("error" in typed);
-  const told = typed.error.match(/(?<=ERROR: <input>:\d+:\d+: ).*/g);
-  assert.equal(new Set(told).size, told?.length);
-  assert.ok(told!.length > 2, typed.error.slice(0, 300));
+  const messages = typed.error.match(/(?<=ERROR: <input>:\d+:\d+: ).*/g);
+  assert.equal(new Set(messages).size, messages?.length);
+  assert.ok(messages!.length > 2, typed.error.slice(0, 300));
 });
 
 const estimated: [name: string, begin: string, item: string, sign: string, end: string][] = [

@@ -49,11 +49,11 @@ type Stream = readonly (WatchEvent<AnyObject> | Error | "end")[];
 
 /** Plays back lists and watches in order; requests beyond the script stay pending. */
 function scripted(lists: Page[], watches: Stream[]) {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const { promise: idle, resolve: atEnd } = Promise.withResolvers<void>();
   const client = {
     list: async ({ limit, continue: token }: ListParameters = {}): Promise<ListResult<AnyObject>> => {
-      asked.push(`list limit=${limit ?? "none"}${token ? ` continue=${token}` : ""}`);
+      requests.push(`list limit=${limit ?? "none"}${token ? ` continue=${token}` : ""}`);
       const page = lists.shift();
       if (page === undefined) throw new Error("the script has no further list");
       if (page instanceof Error) throw page;
@@ -64,7 +64,7 @@ function scripted(lists: Page[], watches: Stream[]) {
       };
     },
     watch: async function* ({ resourceVersion, signal }: WatchParameters) {
-      asked.push(`watch ${resourceVersion}`);
+      requests.push(`watch ${resourceVersion}`);
       for (const step of watches.shift() ?? []) {
         if (step === "end") return;
         if (step instanceof Error) throw step;
@@ -76,13 +76,13 @@ function scripted(lists: Page[], watches: Stream[]) {
       );
     },
   } as unknown as ResourceClient<AnyObject>;
-  return { client, asked, idle };
+  return { client, requests, idle };
 }
 
-const said = (event: InformerEvent<AnyObject>): string =>
+const textOf = (event: InformerEvent<AnyObject>): string =>
   `${event.type} ${event.object.metadata.name}@${event.object.metadata.resourceVersion}`;
 
-const cases: [name: string, lists: Page[], watches: Stream[], told: string[], asked: string[]][] = [
+const cases: [name: string, lists: Page[], watches: Stream[], events: string[], requests: string[]][] = [
   [
     "delivers existing objects, then changes",
     [{ version: 5, items: [object("a", 3), object("b", 5)] }],
@@ -156,7 +156,7 @@ const cases: [name: string, lists: Page[], watches: Stream[], told: string[], as
     ["list limit=500", "list limit=500 continue=t", "list limit=none", "watch 9"],
   ],
 ];
-for (const [name, lists, watches, told, asked] of cases) {
+for (const [name, lists, watches, expected, requests] of cases) {
   test(name, async () => {
     const clock = virtualClock();
     const stop = new AbortController();
@@ -166,11 +166,11 @@ for (const [name, lists, watches, told, asked] of cases) {
       client: script.client,
       clock,
       signal: stop.signal,
-      onEvent: (event) => events.push(said(event)),
+      onEvent: (event) => events.push(textOf(event)),
     });
     await pass(clock, script.idle);
-    assert.deepEqual(events, told);
-    assert.deepEqual(script.asked, asked);
+    assert.deepEqual(events, expected);
+    assert.deepEqual(script.requests, requests);
     stop.abort();
     await copy.stopped;
   });
@@ -195,21 +195,21 @@ test("failures are reported with growing backoff, and a server's Retry-After is 
     [new Unreachable("no"), new Unreachable("no"), busy, { version: 1, items: [] }],
     [[]],
   );
-  const troubles: [string, number][] = [];
+  const problems: [string, number][] = [];
   informer({
     client: script.client,
     clock,
     signal: stop.signal,
     onEvent: () => undefined,
-    onError: (error) => troubles.push([error.message, clock.now()]),
+    onError: (error) => problems.push([error.message, clock.now()]),
   });
   await pass(clock, script.idle);
   stop.abort();
   assert.deepEqual(
-    troubles.map(([message]) => message),
+    problems.map(([message]) => message),
     ["no", "no", "later"],
   );
-  assert.ok(clock.now() - troubles[2]![1] >= 60_000);
+  assert.ok(clock.now() - problems[2]![1] >= 60_000);
 });
 
 test("a server that ends every watch immediately is retried with backoff", async () => {
@@ -219,17 +219,17 @@ test("a server that ends every watch immediately is retried with backoff", async
     [{ version: 1, items: [] }],
     Array.from({ length: 8 }, () => ["end"] as const),
   );
-  const troubles: string[] = [];
+  const problems: string[] = [];
   informer({
     client: script.client,
     clock,
     signal: stop.signal,
     onEvent: () => undefined,
-    onError: (error) => troubles.push(error.message),
+    onError: (error) => problems.push(error.message),
   });
   await pass(clock, script.idle);
   stop.abort();
-  assert.equal(troubles.length, 7);
+  assert.equal(problems.length, 7);
   assert.ok(clock.now() > 5_000, `only ${clock.now()} ms passed`);
 });
 
@@ -238,9 +238,9 @@ test("an error thrown by the listener is reported, and no event is lost", async 
   const clock = virtualClock();
   const script = scripted([{ version: 5, items: [object("a", 1), object("b", 2)] }], [[]]);
   const seen: string[] = [];
-  const troubles: string[] = [];
+  const problems: string[] = [];
   const onEvent = (event: InformerEvent<AnyObject>): void => {
-    seen.push(said(event));
+    seen.push(textOf(event));
     if (event.object.metadata.name === "a") throw new Error("mine");
   };
   const copy = informer({
@@ -248,11 +248,11 @@ test("an error thrown by the listener is reported, and no event is lost", async 
     clock,
     signal: stop.signal,
     onEvent,
-    onError: (error) => troubles.push(error.message),
+    onError: (error) => problems.push(error.message),
   });
   await copy.synced;
   assert.deepEqual(seen, ["added a@1", "added b@2"]);
-  assert.deepEqual(troubles, ["mine"]);
+  assert.deepEqual(problems, ["mine"]);
   assert.equal(copy.get("n", "b")?.metadata.name, "b");
   assert.deepEqual([...copy.items()].length, 2);
   stop.abort();

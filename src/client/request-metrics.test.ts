@@ -19,7 +19,7 @@ test("requests are counted by their answers, with sizes and times", async () => 
   await transport.send({ method: "POST", path: "/x", body: "12345" });
   answer = undefined;
   await assert.rejects(transport.send({ method: "GET", path: "/x" }), Unreachable);
-  const told = metrics.expose();
+  const reported = metrics.expose();
   for (const line of [
     'rest_client_requests_total{code="201",host="h:1",method="POST"} 1',
     'rest_client_requests_total{code="<error>",host="h:1",method="GET"} 1',
@@ -27,5 +27,5 @@ test("requests are counted by their answers, with sizes and times", async () => 
     'rest_client_response_size_bytes_sum{host="h:1",verb="POST"} 100',
     'rest_client_request_duration_seconds_sum{host="h:1",verb="GET"} 0.3',
   ])
-    assert.ok(told.split("\n").includes(line), line);
+    assert.ok(reported.split("\n").includes(line), line);
 });

@@ -59,9 +59,9 @@ const failures: [name: string, status: number, attempts: number, headers?: Recor
 ];
 for (const [name, status, attempts, headers] of failures) {
   test(`${name}`, async () => {
-    let asked = 0;
+    let requests = 0;
     await using at = await harness((_request, response) => {
-      asked++;
+      requests++;
       response.writeHead(status, { location: "/elsewhere", ...headers }).end();
     });
     const hook = at.hook();
@@ -69,7 +69,7 @@ for (const [name, status, attempts, headers] of failures) {
       hook.post("{}"),
       (error) => error instanceof WebhookError && error.status === status,
     );
-    assert.equal(asked, attempts);
+    assert.equal(requests, attempts);
     hook.close();
   });
 }
@@ -111,38 +111,38 @@ test("a silent server fails after the timeout, an aborted request immediately", 
   await assert.rejects(hook.post("{}"), /: context deadline exceeded$/);
   const stop = new AbortController();
   const patient = at.hook();
-  const asked = patient.post("{}", stop.signal);
+  const pending = patient.post("{}", stop.signal);
   stop.abort();
-  await assert.rejects(asked);
+  await assert.rejects(pending);
   hook.close();
   patient.close();
 });
 
 test("a request on a reused connection that is closed is not retried, as the server may have acted", async () => {
   const sockets = new Set<unknown>();
-  let asked = 0;
+  let requests = 0;
   await using at = await harness((request, response) => {
     sockets.add(request.socket);
-    if (++asked === 2) request.socket.destroy();
+    if (++requests === 2) request.socket.destroy();
     else response.end("{}");
   });
   const hook = at.hook();
   await hook.post("{}");
   await assert.rejects(hook.post("{}"), /: EOF$/);
-  assert.deepEqual([asked, sockets.size, at.pauses], [2, 1, []]);
+  assert.deepEqual([requests, sockets.size, at.pauses], [2, 1, []]);
   assert.equal(await hook.post("{}"), "{}");
   hook.close();
 });
 
 test("a connection that is reset is retried", async () => {
-  let asked = 0;
+  let requests = 0;
   await using at = await harness((request, response) => {
-    if (++asked === 1) request.socket.resetAndDestroy();
+    if (++requests === 1) request.socket.resetAndDestroy();
     else response.end("{}");
   });
   const hook = at.hook();
   assert.equal(await hook.post("{}"), "{}");
-  assert.equal(asked, 2);
+  assert.equal(requests, 2);
   hook.close();
 });
 
@@ -156,14 +156,14 @@ test("all attempts end at the deadline, whatever Retry-After says", async () => 
       return virtual.after(milliseconds, run);
     },
   };
-  let asked = 0;
+  let requests = 0;
   await using at = await harness((_request, response) => {
-    asked++;
+    requests++;
     response.writeHead(429, { "retry-after": "7" }).end();
   });
   const hook = at.hook({ clock, deadlineMilliseconds: 30_000, timeoutMilliseconds: 60_000 });
   await assert.rejects(hook.post("{}"), /: context deadline exceeded$/);
-  assert.equal(asked, 5);
+  assert.equal(requests, 5);
   hook.close();
 });
 
@@ -209,16 +209,16 @@ test("a connection closed without a response is reported as EOF", async () => {
 });
 
 test("a response without a required body is an error, and not retried", async () => {
-  let asked = 0;
+  let requests = 0;
   await using at = await harness((_request, response) => {
-    asked++;
+    requests++;
     response.writeHead(200, { "content-type": "text/x" }).end();
   });
   const hook = at.hook({ needsBody: true });
   await assert.rejects(hook.post("{}"), {
     message: "0-length response with status code: 200 and content type: text/x",
   });
-  assert.equal(asked, 1);
+  assert.equal(requests, 1);
   hook.close();
   const patient = at.hook();
   assert.equal(await patient.post("{}"), "");

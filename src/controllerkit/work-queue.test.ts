@@ -14,7 +14,7 @@ function setUp(work: (key: string) => Promise<{ requeueAfterMilliseconds: number
     workers,
     onFailure: (key, error) => failures.push(`${key}: ${error.message}`),
   });
-  return { clock, queue, troubles: failures, stop: () => stopping.abort() };
+  return { clock, queue, problems: failures, stop: () => stopping.abort() };
 }
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -52,7 +52,7 @@ test("no more keys are processed concurrently than there are workers", async () 
 test("failures are retried with increasing delays until one succeeds", async () => {
   const at: number[] = [];
   let failures = 3;
-  const { queue, clock, troubles } = setUp(async () => {
+  const { queue, clock, problems } = setUp(async () => {
     at.push(clock.now());
     if (failures-- > 0) throw new Error("no");
   });
@@ -60,7 +60,7 @@ test("failures are retried with increasing delays until one succeeds", async () 
   await settled();
   await clock.advance(10_000);
   assert.deepEqual(at, [0, 5, 15, 35]);
-  assert.deepEqual(troubles, ["a: no", "a: no", "a: no"]);
+  assert.deepEqual(problems, ["a: no", "a: no", "a: no"]);
 });
 
 test("a conflict is not reported, and a server's Retry-After is honoured", async () => {
@@ -69,7 +69,7 @@ test("a conflict is not reported, and a server's Retry-After is honoured", async
     new ApiError(409, "Conflict", "changed"),
     new ApiError(429, "TooManyRequests", "wait", { retryAfterSeconds: 5 }),
   ];
-  const { queue, clock, troubles } = setUp(async () => {
+  const { queue, clock, problems } = setUp(async () => {
     at.push(clock.now());
     const error = errors.shift();
     if (error) throw error;
@@ -78,7 +78,7 @@ test("a conflict is not reported, and a server's Retry-After is honoured", async
   await settled();
   await clock.advance(10_000);
   assert.deepEqual(at, [0, 5, 5005]);
-  assert.deepEqual(troubles, ["a: wait"]);
+  assert.deepEqual(problems, ["a: wait"]);
 });
 
 test("the earliest of several delays wins, and an immediate add cancels none", async () => {

@@ -30,7 +30,7 @@ const guard = (client: ApiClient, spec: object) =>
     spec: { selector: { matchLabels: labels }, ...spec },
   });
 
-interface Told {
+interface BudgetStatus {
   readonly healthy: number;
   readonly desired: number;
   readonly allowed: number;
@@ -39,7 +39,7 @@ interface Told {
 }
 
 /** Returns the status once all pods of the budget were counted, or counting failed. */
-const told = (client: ApiClient, healthy: number): Promise<Told> =>
+const statusWith = (client: ApiClient, healthy: number): Promise<BudgetStatus> =>
   until(async () => {
     const { status } = await client.of(kinds.podDisruptionBudgets).get("b", { namespace });
     const reason = status.conditions?.[0]?.reason ?? "";
@@ -55,7 +55,7 @@ const told = (client: ApiClient, healthy: number): Promise<Told> =>
         };
   });
 
-const bare: [name: string, spec: object, expected: Told][] = [
+const bare: [name: string, spec: object, expected: BudgetStatus][] = [
   [
     "an absolute number of pods must stay",
     { minAvailable: 2 },
@@ -77,7 +77,7 @@ for (const [name, spec, expected] of bare)
     withController(disruptionController, async ({ client }) => {
       for (const each of ["a", "b", "c"]) await createPod(client, each);
       await guard(client, spec);
-      assert.deepEqual(await told(client, 3), expected);
+      assert.deepEqual(await statusWith(client, 3), expected);
     }));
 
 test("budgets: a percentage refers to the owner's replicas", () =>
@@ -95,7 +95,7 @@ test("budgets: a percentage refers to the owner's replicas", () =>
     await guard(client, { maxUnavailable: "30%" });
     // 30 % of four is two pods, rounded up.
     const expected = { healthy: 3, desired: 2, allowed: 1, expected: 4, reason: "SufficientPods" };
-    assert.deepEqual(await told(client, 3), expected);
+    assert.deepEqual(await statusWith(client, 3), expected);
   }));
 
 test("budgets: an owner without a scale allows no disruptions and is reported in an event", () =>
@@ -103,7 +103,7 @@ test("budgets: an owner without a scale allows no disruptions and is reported in
     const map = await client.of(kinds.configMaps).create({ metadata: { name: "boss", namespace } });
     await createPod(client, "a", { ...map, apiVersion: "v1", kind: "ConfigMap" });
     await guard(client, { maxUnavailable: 1 });
-    const { allowed, reason } = await told(client, 1);
+    const { allowed, reason } = await statusWith(client, 1);
     assert.deepEqual([allowed, reason], [0, "SyncFailed"]);
     await until(async () =>
       (await client.of(kinds.events).list({ namespace })).items.some(
@@ -128,7 +128,7 @@ test("a pod guarded by two budgets is reported in an event", () =>
       metadata: { name: "c", namespace },
       spec: { selector: { matchLabels: labels }, maxUnavailable: 1 },
     });
-    await told(client, 0);
+    await statusWith(client, 0);
     await createPod(client, "a");
     const [event] = await eventsFor(client, "MultiplePodDisruptionBudgets");
     assert.match(
@@ -141,13 +141,13 @@ test("an evicted pod that is not deleted in time counts again and is reported in
   withController(disruptionController, async ({ client }) => {
     await createPod(client, "a");
     await guard(client, { minAvailable: 1 });
-    await told(client, 1);
+    await statusWith(client, 1);
     const budgets = client.of(kinds.podDisruptionBudgets);
     const status = { disruptedPods: { a: "2020-01-01T00:00:00Z" }, currentHealthy: 0 };
     await budgets.patch("b", "merge", { status }, { namespace, subresource: "status" });
     const [event] = await eventsFor(client, "NotDeleted");
     assert.equal(event!.note, "Pod was expected by PDB default/default to be deleted but it wasn't");
-    assert.equal((await told(client, 1)).healthy, 1);
+    assert.equal((await statusWith(client, 1)).healthy, 1);
   }));
 
 test("finished pods count as expected, but not as healthy", () =>
@@ -157,6 +157,6 @@ test("finished pods count as expected, but not as healthy", () =>
     const status = { phase: "Succeeded", conditions: [{ type: "Ready", status: "False" }] };
     await client.of(kinds.pods).patch("b", "strategic", { status }, { namespace, subresource: "status" });
     await guard(client, { minAvailable: 1 });
-    const { expected, healthy, allowed } = await told(client, 1);
+    const { expected, healthy, allowed } = await statusWith(client, 1);
     assert.deepEqual({ expected, healthy, allowed }, { expected: 2, healthy: 1, allowed: 0 });
   }));

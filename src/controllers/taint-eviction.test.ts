@@ -35,7 +35,7 @@ test("pods are evicted after the tolerated time, and kept if the taint is remove
       const nodes = client.of(kinds.nodes);
       const taint = async (node: string, taints: readonly Taint[]): Promise<void> =>
         void (await nodes.patch(node, "merge", { spec: { taints } }));
-      const told = async (note: string): Promise<boolean> =>
+      const isReported = async (note: string): Promise<boolean> =>
         (await client.of(kinds.events).list({ namespace })).items.some((event) => event.note === note);
       for (const name of ["n1", "n2"]) {
         await nodes.create({ metadata: { name }, spec: {} });
@@ -65,10 +65,10 @@ test("pods are evicted after the tolerated time, and kept if the taint is remove
       await add("elsewhere", "n2", []);
       await taint("n1", [out("bad")]);
       await until(async () => await isDeleted(pods.get("quick", { namespace })));
-      assert.ok(await told("Marking for deletion Pod default/quick"));
+      assert.ok(await isReported("Marking for deletion Pod default/quick"));
       await clock.advance(59_000);
       await taint("n1", []);
-      await until(() => told("Cancelling deletion of Pod default/slow"));
+      await until(() => isReported("Cancelling deletion of Pod default/slow"));
       await clock.advance(60_000);
       await taint("n1", [out("bad")]);
       await until(async () => {

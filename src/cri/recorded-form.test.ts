@@ -74,7 +74,7 @@ test(
         name === "CDI_devices"
           ? "cdiDevices"
           : name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-      const known = new Map(Object.entries(fact).map(([name, told]) => [camel(name), told]));
+      const known = new Map(Object.entries(fact).map(([name, reported]) => [camel(name), reported]));
       for (const [name, field] of Object.entries(message.fields)) {
         const [number, type = "", many] = known.get(name) ?? [];
         known.delete(name);

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { dialects } from "./dialects.ts";
 import { clientProtocol, runtimeProtocols } from "./stream-protocols.ts";
 
-const cases: [name: string, offered: string, asked: string, answer: string, told: string][] = [
+const cases: [name: string, offered: string, requested: string, answer: string, expected: string][] = [
   [
     "a client that speaks as runtimes do",
     "v5.channel.k8s.io, v4.channel.k8s.io",
@@ -20,10 +20,10 @@ const cases: [name: string, offered: string, asked: string, answer: string, told
   ],
   ["another protocol", "v4.channel.example.com", "v4.channel.example.com", "", ""],
 ];
-for (const [name, offered, asked, answer, told] of cases) {
+for (const [name, offered, requested, answer, expected] of cases) {
   test(`${name} is accepted and answered in its own spelling`, () => {
-    assert.equal(runtimeProtocols(dialects.orch, offered), asked);
-    assert.equal(clientProtocol(dialects.orch, answer, offered), told);
+    assert.equal(runtimeProtocols(dialects.orch, offered), requested);
+    assert.equal(clientProtocol(dialects.orch, answer, offered), expected);
   });
 }
 

@@ -95,8 +95,8 @@ suite("the name server", () => {
     await server[Symbol.asyncDispose]();
   });
 
-  const code = async (asked: Promise<unknown>): Promise<string> =>
-    asked.then(
+  const code = async (pending: Promise<unknown>): Promise<string> =>
+    pending.then(
       () => "found",
       (error: NodeJS.ErrnoException) => error.code ?? "",
     );

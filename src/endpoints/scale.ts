@@ -278,7 +278,7 @@ async function written(
 class ScaleWrite implements AdmissionView {
   readonly endpoint: Endpoint;
   readonly #scaled: Endpoint;
-  #asked: { object: ApiObject; readonly old: ApiObject } | undefined;
+  #requested: { object: ApiObject; readonly old: ApiObject } | undefined;
   #owners: ChangedScale["parentOwners"] | undefined;
 
   constructor(scaled: Endpoint) {
@@ -286,12 +286,12 @@ class ScaleWrite implements AdmissionView {
     this.#scaled = scaled;
   }
 
-  get asked(): AdmissionView["asked"] {
-    return this.#asked;
+  get requested(): AdmissionView["requested"] {
+    return this.#requested;
   }
 
   ask({ object, old, parentOwners }: ChangedScale): void {
-    this.#asked = { object, old };
+    this.#requested = { object, old };
     this.#owners = parentOwners;
   }
 
@@ -300,8 +300,8 @@ class ScaleWrite implements AdmissionView {
   }
 
   settle(next: ApiObject, old: ApiObject): void {
-    const { object: scale } = this.#asked!;
-    this.#asked = undefined;
+    const { object: scale } = this.#requested!;
+    this.#requested = undefined;
     const { resource } = this.#scaled;
     const view = resource.strategy.scale!;
     const replicas = replicasOf(scale as unknown as Record<string, unknown>);

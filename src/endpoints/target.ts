@@ -137,9 +137,9 @@ function parsePath(method: string, rawPath: string, query: Query): Target {
   const resource = parts[at] ?? "";
   const name = parts[at + 1] ?? "";
   const subresource = parts[at + 2] ?? "";
-  const asked = name === "" ? ofCollection(verb, query) : { verb, name };
+  const wanted = name === "" ? ofCollection(verb, query) : { verb, name };
   return {
-    verb: asked.verb,
+    verb: wanted.verb,
     path,
     isResource: true,
     group,
@@ -147,7 +147,7 @@ function parsePath(method: string, rawPath: string, query: Query): Target {
     namespace,
     resource,
     subresource,
-    name: asked.name,
+    name: wanted.name,
     named: name !== "",
     rest: parts.length > at + 3 ? parts.slice(at + 3).join("/") : "",
   };

@@ -21,7 +21,7 @@ const account = (namespace: string, name: string) => ({
   kind: "ServiceAccount",
   serviceAccount: { namespace, name },
 });
-const path = (asked: string): RequestDigest => digest({ isResource: false, path: asked });
+const path = (requested: string): RequestDigest => digest({ isResource: false, path: requested });
 
 const cases: [name: string, spec: SchemaSpec, request: RequestDigest, matches: boolean][] = [
   ["a user by name", who({ kind: "User", user: { name: "alice" } }), digest(), true],

@@ -102,9 +102,9 @@ function pathMatcher({ verbs, nonResourceURLs }: PathRule): Matcher {
     return { path, prefix: bare.endsWith("/") ? bare : `${bare}/` };
   });
   if (urls.includes("*")) return ({ verb }) => isVerb(verb);
-  return ({ verb, path: asked }) => {
+  return ({ verb, path: requested }) => {
     if (!isVerb(verb)) return false;
-    for (const { path, prefix } of paths) if (asked === path || asked.startsWith(prefix)) return true;
+    for (const { path, prefix } of paths) if (requested === path || requested.startsWith(prefix)) return true;
     return false;
   };
 }

@@ -34,16 +34,16 @@ const users: [name: string, groups: readonly string[] | undefined, isUnknown: bo
 ];
 for (const [name, groups, isUnknown] of users)
   test(`${name} of ${groups?.join() ?? "no credentials"} is ${isUnknown ? "un" : ""}known`, async () => {
-    let told = 0;
+    let reports = 0;
     const filter = authenticate(
       { authenticate: () => (groups ? { user: { name, groups } } : undefined) },
       () => assert.fail("no method failed"),
       createLog(),
-      { unauthenticated: () => told++ },
+      { unauthenticated: () => reports++ },
     );
     const run = async () =>
       await filter.run(apiCall({ path: "/api" }), async () => ({ status: 200, headers: {} }));
     if (groups) await run();
     else await assert.rejects(run, { message: "Unauthorized" });
-    assert.equal(told, isUnknown ? 1 : 0);
+    assert.equal(reports, isUnknown ? 1 : 0);
   });

@@ -13,10 +13,10 @@ const limits: [name: string, path: string, milliseconds: number][] = [
   ["a compound time", `${path}?timeout=0m2.5s`, 2500],
   ["the server's limit if the client's is zero", `${path}?timeout=0s`, 60_000],
 ];
-for (const [name, asked, milliseconds] of limits) {
+for (const [name, requested, milliseconds] of limits) {
   test(`a request times out at ${name}`, async () => {
     const clock = virtualClock();
-    const call = apiCall({ path: asked });
+    const call = apiCall({ path: requested });
     const givenUp: unknown[] = [];
     let reply: Reply | undefined;
     void deadline({
@@ -63,20 +63,20 @@ const ends: [name: string, end: () => Promise<Reply>, outcome: "ok" | "panic"][]
 for (const [name, end, outcome] of ends) {
   test(`${name} after the deadline is reported as ${outcome}`, async () => {
     const clock = virtualClock();
-    const told: string[] = [];
+    const reports: string[] = [];
     const reply = deadline({
       clock,
       requestTimeoutMilliseconds: 1000,
-      endedLate: (how) => void told.push(how),
+      endedLate: (how) => void reports.push(how),
     }).run(apiCall(), async () => {
       await new Promise<void>((resolve) => clock.after(3000, resolve));
       return await end();
     });
     await clock.advance(1000);
     assert.equal((await reply).status, 504);
-    assert.deepEqual(told, []);
+    assert.deepEqual(reports, []);
     await clock.advance(2000);
-    assert.deepEqual(told, [outcome]);
+    assert.deepEqual(reports, [outcome]);
   });
 }
 

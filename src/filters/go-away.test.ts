@@ -10,11 +10,11 @@ const cases: [protocol: "1.1" | "2", expected: unknown[]][] = [
 ];
 for (const [protocol, expected] of cases)
   test(`over HTTP/${protocol} a client ${expected.length > 0 ? "receives" : "does not receive"} GOAWAY`, async () => {
-    const told: unknown[] = [];
-    const call = apiCall({ path: "/", protocol, goAway: (atOnce) => told.push(atOnce) });
+    const reported: unknown[] = [];
+    const call = apiCall({ path: "/", protocol, goAway: (atOnce) => reported.push(atOnce) });
     const next = async (): Promise<Reply> => ({ status: 200, headers: {} });
     endConnection(call);
     await goAway(0.5, () => 0.4).run(call, next);
     await goAway(0.5, () => 0.6).run(call, next);
-    assert.deepEqual(told, expected);
+    assert.deepEqual(reported, expected);
   });

@@ -166,17 +166,17 @@ test("an embedded server stops immediately, including watches", async () => {
 });
 
 test("every step of shutdown is logged in the order of kube-apiserver's signals", async () => {
-  const told: unknown[] = [];
+  const reported: unknown[] = [];
   const log = {
     verbose: (_: number, __: string, fields?: Readonly<Record<string, unknown>>) =>
-      void told.push(fields?.["name"]),
+      void reported.push(fields?.["name"]),
   };
   const server = started({ delayMilliseconds: 1000, log });
   server.shutDown();
   await server.advance(999);
-  assert.deepEqual(told, ["ShutdownInitiated"]);
+  assert.deepEqual(reported, ["ShutdownInitiated"]);
   await server.advance(1);
-  assert.deepEqual(told.slice(1), [
+  assert.deepEqual(reported.slice(1), [
     "AfterShutdownDelayDuration",
     "NotAcceptingNewRequest",
     "InFlightRequestsDrained",

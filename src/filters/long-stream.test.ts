@@ -6,10 +6,10 @@ import { endableSink, throttledSink } from "./long-stream.ts";
 
 test("an endable sink closes with its client, or when it is ended", () => {
   const inner = memorySink();
-  const told = endableSink(inner);
-  assert.equal(told.sink.closed.aborted, false);
-  told.end();
-  assert.equal(told.sink.closed.aborted, true);
+  const endable = endableSink(inner);
+  assert.equal(endable.sink.closed.aborted, false);
+  endable.end();
+  assert.equal(endable.sink.closed.aborted, true);
   assert.equal(inner.closed.aborted, false);
   const other = endableSink(inner);
   inner.close();

@@ -32,8 +32,8 @@ const cases: [
 ];
 for (const [name, error, isWrite, code, again] of cases) {
   test(`${name} is reported as ${code ?? "an unexpected error"}`, () => {
-    const told = storeErrorToStatus(error, isWrite);
-    assert.deepEqual([told?.code, told?.details?.retryAfterSeconds], [code, again]);
-    assert.doesNotMatch(told?.message ?? "", /somewhere|10000 ms/);
+    const report = storeErrorToStatus(error, isWrite);
+    assert.deepEqual([report?.code, report?.details?.retryAfterSeconds], [code, again]);
+    assert.doesNotMatch(report?.message ?? "", /somewhere|10000 ms/);
   });
 }

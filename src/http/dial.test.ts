@@ -15,14 +15,17 @@ async function listening(server: Server, at: { path?: string } = {}): Promise<nu
 }
 
 /** A proxy that answers CONNECT with the given text, and forwards bytes if that is a 200. */
-function proxyAnswering(answer: string, asked: string[]): { server: Server; close: () => Promise<unknown> } {
+function proxyAnswering(
+  answer: string,
+  requests: string[],
+): { server: Server; close: () => Promise<unknown> } {
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
     sockets.add(client);
     client.on("error", () => undefined);
     client.once("data", (head: Buffer) => {
       const [line = ""] = head.toString().split("\r\n", 1);
-      asked.push(line);
+      requests.push(line);
       client.write(answer);
       const onward = connect({ host: "127.0.0.1", port: Number(/:(\d+) /.exec(line)?.[1]) });
       sockets.add(onward);
@@ -51,8 +54,8 @@ for (const [name, at] of transports)
     t.after(() => rmSync(folder, { recursive: true }));
     const backend = createHttp((request, response) => response.end(`hello ${request.headers.host}`));
     const backendPort = await listening(backend);
-    const asked: string[] = [];
-    const { server, close } = proxyAnswering(ok, asked);
+    const requests: string[] = [];
+    const { server, close } = proxyAnswering(ok, requests);
     const where = at(folder);
     const port = await listening(server, where);
     const proxy: ConnectProxy = where.path ? { path: where.path } : { host: "127.0.0.1", port };
@@ -70,7 +73,7 @@ for (const [name, at] of transports)
       ).on("error", reject);
     });
     assert.equal(text, `hello backend.test:${backendPort}`);
-    assert.deepEqual(asked, [`CONNECT backend.test:${backendPort} HTTP/1.1`]);
+    assert.deepEqual(requests, [`CONNECT backend.test:${backendPort} HTTP/1.1`]);
     backend.closeAllConnections();
     await Promise.all([close(), new Promise((resolve) => backend.close(resolve))]);
   });
@@ -101,11 +104,11 @@ test("an unreachable proxy is an error", async () => {
 });
 
 test("the observer receives the start and outcome of connections through a proxy", async () => {
-  const told: string[] = [];
+  const reported: string[] = [];
   const observer = {
-    started: () => void told.push("started"),
-    opened: () => void told.push("opened"),
-    failed: (stage: string) => void told.push(`failed: ${stage}`),
+    started: () => void reported.push("started"),
+    opened: () => void reported.push("opened"),
+    failed: (stage: string) => void reported.push(`failed: ${stage}`),
   };
   for (const answer of [ok, "HTTP/1.1 403 Forbidden\r\n\r\n"]) {
     const { server, close } = proxyAnswering(answer, []);
@@ -118,5 +121,5 @@ test("the observer receives the start and outcome of connections through a proxy
     await close();
     if (answer === ok) await assert.rejects(dial({ host: "x", port: 1 }));
   }
-  assert.deepEqual(told, ["started", "opened", "started", "failed: connect", "started", "failed: proxy"]);
+  assert.deepEqual(reported, ["started", "opened", "started", "failed: connect", "started", "failed: proxy"]);
 });

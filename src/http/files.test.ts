@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileReply, rangeOf } from "./files.ts";
 
-const ranges: [asked: string | undefined, expected: ReturnType<typeof rangeOf>][] = [
+const ranges: [requested: string | undefined, expected: ReturnType<typeof rangeOf>][] = [
   [undefined, undefined],
   ["bytes=0-9", { from: 0, length: 10 }],
   ["bytes=90-", { from: 90, length: 10 }],
@@ -19,9 +19,9 @@ const ranges: [asked: string | undefined, expected: ReturnType<typeof rangeOf>][
   ["bytes=0-1,5-6", undefined],
   ["lines=0-1", undefined],
 ];
-for (const [asked, expected] of ranges)
-  test(`of 100 bytes, the range ${asked} is ${JSON.stringify(expected) ?? "the whole file"}`, () =>
-    assert.deepEqual(rangeOf(asked, 100), expected));
+for (const [requested, expected] of ranges)
+  test(`of 100 bytes, the range ${requested} is ${JSON.stringify(expected) ?? "the whole file"}`, () =>
+    assert.deepEqual(rangeOf(requested, 100), expected));
 
 const types: [rule: string, name: string, content: string, type: string][] = [
   [

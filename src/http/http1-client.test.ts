@@ -174,17 +174,17 @@ test("an idle connection that the server has closed is skipped", async () => {
 });
 
 test("a request that was sent is not retried when its reused connection breaks", async () => {
-  let asked = 0;
+  let requests = 0;
   const client = await serverOf((socket) =>
     socket.on("data", () => {
-      asked += 1;
-      if (asked === 2) socket.end();
+      requests += 1;
+      if (requests === 2) socket.end();
       else socket.write(answer("x"));
     }),
   );
   assert.equal(await textOf(client), "x");
   await assert.rejects(client.send(ask).reply, { message: "EOF" });
-  assert.equal(asked, 2);
+  assert.equal(requests, 2);
   client.close();
 });
 

@@ -89,7 +89,7 @@ test("a keep-alive connection retains nothing of finished requests", tls, async 
   process.on("warning", note);
   t.after(() => process.off("warning", note));
   const socket = await server.raw();
-  for (let asked = 0; asked < 30; asked++) {
+  for (let requests = 0; requests < 30; requests++) {
     socket.write(`GET / HTTP/1.1\r\n${host}\r\n`);
     await once(socket, "data");
   }

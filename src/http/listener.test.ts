@@ -153,9 +153,9 @@ test("new certificates are used for new connections", tls, async (t) => {
   const shown = async (): Promise<unknown[]> => {
     const socket = await server.raw();
     const { CN } = socket.getPeerCertificate().subject;
-    const said = [CN, socket.getProtocol(), socket.getCipher().name.replace(/^ECDHE-(RSA|ECDSA)-/, "")];
+    const lines = [CN, socket.getProtocol(), socket.getCipher().name.replace(/^ECDHE-(RSA|ECDSA)-/, "")];
     socket.destroy();
-    return said;
+    return lines;
   };
   const old = await server.http2();
   assert.deepEqual(await shown(), ["server", "TLSv1.2", "AES256-GCM-SHA384"]);

@@ -131,11 +131,11 @@ test("a draining server sends GOAWAY and serves active requests", tls, async (t)
     node,
   );
   const session = await server.http2();
-  const asked = askHttp2(session);
+  const pending = askHttp2(session);
   const away = once(session, "goaway");
   await came.promise;
   server.listener.drain();
   await away;
   answer.resolve(text("late"));
-  assert.equal((await asked).text, "late");
+  assert.equal((await pending).text, "late");
 });

@@ -9,7 +9,7 @@ const first = "https://hook.test/ask?timeout=1s";
 type Scripted = readonly [status: number, headers?: Readonly<Record<string, string>>];
 
 /** Responds in the order of the script, repeating its last entry. */
-async function asked(script: readonly Scripted[]) {
+async function requestFor(script: readonly Scripted[]) {
   const hops: Hop[] = [];
   const send = (hop: Hop) => {
     const [status, headers = {}] = script[Math.min(hops.length, script.length - 1)]!;
@@ -54,7 +54,7 @@ const redirects: [name: string, script: readonly Scripted[], last: Hop][] = [
 ];
 for (const [name, script, last] of redirects)
   test(`a redirect: ${name}`, async () => {
-    const { outcome, hops } = await asked(script);
+    const { outcome, hops } = await requestFor(script);
     assert.deepEqual([outcome, hops.at(-1)], [script.at(-1)![0], last]);
   });
 
@@ -91,7 +91,7 @@ const failures: [location: string, message: string, hops: number][] = [
 ];
 for (const [location, message, count] of failures)
   test(`a redirect to ${location} fails`, async () => {
-    const { outcome, hops } = await asked([[307, to(location)]]);
+    const { outcome, hops } = await requestFor([[307, to(location)]]);
     assert.deepEqual([outcome, hops.length], [message, count]);
   });
 
@@ -104,7 +104,9 @@ const repeats: [status: number, header: string | undefined, requests: number][] 
 ];
 for (const [status, header, requests] of repeats)
   test(`${status} with Retry-After ${header} is requested ${requests} times`, async () => {
-    const { outcome, hops } = await asked([[status, header === undefined ? {} : { "retry-after": header }]]);
+    const { outcome, hops } = await requestFor([
+      [status, header === undefined ? {} : { "retry-after": header }],
+    ]);
     assert.deepEqual([outcome, hops.length], [status, requests]);
   });
 

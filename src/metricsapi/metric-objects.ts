@@ -2,7 +2,7 @@
 import { durationOfMillis, timeOfMillis } from "#base";
 import type { AnyObject } from "#client";
 import type { Node, Pod } from "#api";
-import type { NodeUsageSource } from "./node-figures.ts";
+import type { NodeUsageSource } from "./node-usage-source.ts";
 import type { Usage } from "./usage.ts";
 
 type SeenPod = Pod & AnyObject;

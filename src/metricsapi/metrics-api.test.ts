@@ -6,7 +6,7 @@ import { type ApiClient, kinds } from "#client";
 import { clusterView } from "#controllerkit";
 import { inject } from "#http";
 import { metricsApi } from "./metrics-api.ts";
-import { type NodeUsageSource, nodeUsageSource } from "./node-figures.ts";
+import { type NodeUsageSource, nodeUsageSource } from "./node-usage-source.ts";
 import type { Usage } from "./usage.ts";
 
 const usage = (nanoCores: number, memoryBytes: number): Usage => ({
@@ -112,13 +112,13 @@ test("nodes and running pods are listed with their usage", async () => {
 });
 
 /** Returns a client of a server whose nodes have used one second of CPU per reading. */
-function agents(asked: string[], clock: Clock): ApiClient {
+function agents(requests: string[], clock: Clock): ApiClient {
   const seconds = new Map<string, number>();
   return {
     transport: {
       close: () => undefined,
       send: async ({ path }: { path: string }) => {
-        asked.push(path);
+        requests.push(path);
         if (path.includes("/broken/")) throw new Error("no answer");
         seconds.set(path, (seconds.get(path) ?? 0) + 1);
         const text = `node_cpu_usage_seconds_total ${seconds.get(path)} ${clock.now()}\nnode_memory_working_set_bytes 1 ${clock.now()}\n`;
@@ -136,9 +136,9 @@ function agents(asked: string[], clock: Clock): ApiClient {
 
 test("a node is read twice at first, and again when its usage is stale", async () => {
   const clock = virtualClock();
-  const asked: string[] = [];
+  const requests: string[] = [];
   const { signal } = new AbortController();
-  const read = nodeUsageSource({ client: agents(asked, clock), clock, signal, log: silentLog });
+  const read = nodeUsageSource({ client: agents(requests, clock), clock, signal, log: silentLog });
   const first = read.of(["n1", "broken"]);
   await new Promise((resolve) => setImmediate(resolve));
   await clock.advance(2500);
@@ -150,11 +150,11 @@ test("a node is read twice at first, and again when its usage is stale", async (
     memoryBytes: 1,
   });
   assert.equal(found.has("broken"), false);
-  assert.equal(asked.length, 3);
+  assert.equal(requests.length, 3);
   await read.of(["n1"]);
-  assert.equal(asked.length, 3, "figures are kept for a while");
+  assert.equal(requests.length, 3, "figures are kept for a while");
   await clock.advance(10_000);
   const later = await read.of(["n1"]);
   assert.equal(later.get("n1")?.node?.nanoCores, 100_000_000);
-  assert.equal(asked.length, 4);
+  assert.equal(requests.length, 4);
 });

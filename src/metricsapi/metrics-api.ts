@@ -15,7 +15,7 @@ import type { ClusterView } from "#controllerkit";
 import type { Dialect } from "#dialect";
 import { type Call, type Reply, parseQuery } from "#http";
 import { nodeMetrics, podMetrics } from "./metric-objects.ts";
-import type { NodeUsageSource } from "./node-figures.ts";
+import type { NodeUsageSource } from "./node-usage-source.ts";
 
 export interface MetricsApiOptions {
   readonly dialect: Dialect;

@@ -13,7 +13,7 @@ import { unregisterMetricsApi } from "./register.ts";
 import { runMetricsServer } from "./serve.ts";
 
 /** Sends a request without a client certificate and without verifying the server. */
-const asked = (port: number): Promise<unknown> =>
+const requestTo = (port: number): Promise<unknown> =>
   new Promise((resolve, reject) => {
     get({ host: "127.0.0.1", port, path, rejectUnauthorized: false }, resolve).once("error", reject);
   });
@@ -57,7 +57,7 @@ test("the API server aggregates the metrics API, and no other client is served",
       await new Promise((resolve) => setImmediate(resolve));
     }
     const { spec } = await client.of(kinds.apiServices).get("v1beta1.metrics.orch.io");
-    await assert.rejects(asked(spec.service!.port!), "no certificate, no answer");
+    await assert.rejects(requestTo(spec.service!.port!), "no certificate, no answer");
     const stranger = server.kit.client({ name: "stranger", groups: [] });
     await assert.rejects(stranger.request("GET", path), { code: 403 });
     await unregisterMetricsApi(client);

@@ -6,7 +6,7 @@ import type { ApiClient } from "#client";
 import type { ClusterView } from "#controllerkit";
 import { listen } from "#http";
 import { metricsApi } from "./metrics-api.ts";
-import { nodeUsageSource } from "./node-figures.ts";
+import { nodeUsageSource } from "./node-usage-source.ts";
 import { registerMetricsApi, servedName } from "./register.ts";
 
 export interface MetricsServerOptions {

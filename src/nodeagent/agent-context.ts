@@ -10,7 +10,7 @@ import { images } from "./images/images.ts";
 import { pullLimits, pullQueue } from "./images/pull-queue.ts";
 import { hooks } from "./lifecycle/hooks.ts";
 import type { RuntimeHealth } from "./node/runtime-health.ts";
-import { backOff } from "./plan/back-off.ts";
+import { backOff } from "./plan/backoff.ts";
 import { keyOf } from "./pod.ts";
 import { type ProbesOptions, probes } from "./probes/probes.ts";
 import type { createPodMetrics } from "./server/pod-metrics.ts";

@@ -10,7 +10,7 @@ import { podCache } from "./containers/pod-cache.ts";
 import { images } from "./images/images.ts";
 import { pullQueue } from "./images/pull-queue.ts";
 import { hooks } from "./lifecycle/hooks.ts";
-import { backOff } from "./plan/back-off.ts";
+import { backOff } from "./plan/backoff.ts";
 import { qosClass } from "./plan/qos.ts";
 import { isDeleted, uidOf } from "./pod.ts";
 import { type PodWorkers, podWorkers } from "./pod-workers.ts";

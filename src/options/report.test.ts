@@ -42,16 +42,16 @@ const cases: [name: string, argv: string[], code: number | undefined, out: RegEx
 ];
 for (const [name, argv, code, out, err] of cases) {
   test(`${argv.join(" ") || "no flags"} prints ${name}`, () => {
-    const said = { out: "", err: "" };
+    const output = { out: "", err: "" };
     const answer = handleStartupOutput(set, settle(set, argv), {
       version: "v1",
       width: 80,
-      out: (text) => (said.out += text),
-      err: (text) => (said.err += text),
+      out: (text) => (output.out += text),
+      err: (text) => (output.err += text),
     });
     assert.equal(answer, code);
-    assert.match(said.out, out);
-    assert.match(said.err, err);
+    assert.match(output.out, out);
+    assert.match(output.err, err);
   });
 }
 

@@ -203,8 +203,11 @@ for (const [name, make, listing] of filters)
         ];
         for (const [from, address, expected] of cases) {
           // A short timeout suffices where no reply is expected.
-          const told = await ask(from, address, expected === "timeout" ? 2 : undefined);
-          assert.ok(expected.split("|").includes(told), `${address} from ${from}: ${told}, not ${expected}`);
+          const reported = await ask(from, address, expected === "timeout" ? 2 : undefined);
+          assert.ok(
+            expected.split("|").includes(reported),
+            `${address} from ${from}: ${reported}, not ${expected}`,
+          );
         }
         assert.deepEqual(await seen("client", "192.0.2.1:30080", 20), new Set(["pod1", "pod2"]));
         assert.deepEqual(await seen("client", "203.0.113.1", 20), new Set(["pod1", "pod2"]));

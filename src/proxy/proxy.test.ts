@@ -86,12 +86,12 @@ test("a health check port reports the number of local backends", async () => {
       if (answer) return [answer.status, await answer.json()];
     }
   };
-  const told = { namespace: "shop", name: "web", port };
+  const backend = { namespace: "shop", name: "web", port };
   try {
-    ports.sync([{ ...told, localEndpoints: 2 }]);
+    ports.sync([{ ...backend, localEndpoints: 2 }]);
     const service = { namespace: "shop", name: "web" };
     assert.deepEqual(await ask(), [200, { service, localEndpoints: 2 }]);
-    ports.sync([{ ...told, localEndpoints: 0 }]);
+    ports.sync([{ ...backend, localEndpoints: 0 }]);
     assert.deepEqual(await ask(), [503, { service, localEndpoints: 0 }]);
     ports.sync([]);
     await assert.rejects(fetch(`http://127.0.0.1:${port}/`));

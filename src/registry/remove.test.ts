@@ -14,7 +14,7 @@ const [orphan, foreground, own] = ["orphan", "foregroundDeletion", "example.com/
 const at = (seconds: number): string => timestamp(new Date(harnessNow + seconds * 1000));
 const plain: Strategy = { ...configMap, generation: true };
 /** Objects with a grace period of thirty seconds unless another one is requested. */
-const graceful: Strategy = { ...plain, graceSeconds: (_obj, asked) => asked ?? 30 };
+const graceful: Strategy = { ...plain, graceSeconds: (_obj, requested) => requested ?? 30 };
 const orphaning: Strategy = { ...plain, orphansDependents: { warning: "dependents stay" } };
 const map = (finalizers: readonly string[] = []): Sent => ({
   metadata: { name: "a", ...(finalizers.length > 0 && { finalizers: [...finalizers] }) },

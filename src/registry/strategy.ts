@@ -252,7 +252,7 @@ export interface Strategy<T extends ApiObject = ApiObject> {
    * Returns the grace period of a deletion in seconds, from the requested one and the object; undefined
    * deletes immediately.
    */
-  graceSeconds?(obj: T, asked: number | undefined, ctx: RequestContext): number | undefined;
+  graceSeconds?(obj: T, requested: number | undefined, ctx: RequestContext): number | undefined;
   /**
    * Set if the first deletion only marks the object, which is deleted once nothing blocks it: makes further
    * changes of the marked object. Called with the finalizers the deletion requests.

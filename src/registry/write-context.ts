@@ -36,7 +36,7 @@ export const writeContext = (request: WriteRequest): RequestContext => ({
 export interface AdmissionView {
   readonly endpoint: Pick<Endpoint, "group" | "version" | "kind" | "schema">;
   /** During mutating admission: the requested view and the current one. */
-  readonly asked: { object: ApiObject; readonly old: ApiObject } | undefined;
+  readonly requested: { object: ApiObject; readonly old: ApiObject } | undefined;
   /** Returns the view of a stored object. */
   show(object: ApiObject): ApiObject;
   /** Applies the view as mutating admission left it to the object. */
@@ -126,11 +126,12 @@ export class WriteAttributes implements AdmissionAttributes {
   }
   /** The object that mutating admission may change: the stored one, or the view instead of it. */
   get changeable(): ApiObject {
-    return this.#view?.asked?.object ?? (this.object as unknown as ApiObject);
+    return this.#view?.requested?.object ?? (this.object as unknown as ApiObject);
   }
   versioned(apiVersion: string): ReturnType<AdmissionAttributes["versioned"]> {
     const view = this.#view;
-    if (view?.asked) return deepCopy({ object: view.asked.object, oldObject: view.asked.old }) as never;
+    if (view?.requested)
+      return deepCopy({ object: view.requested.object, oldObject: view.requested.old }) as never;
     const show = view ? (object: ApiObject) => view.show(object) : this.#endpoint(apiVersion).fromHub;
     const { custom } = this.#request.endpoint.resource.strategy;
     const shown = (object: AdmissionAttributes["object"]): AdmissionAttributes["object"] => {
@@ -145,8 +146,8 @@ export class WriteAttributes implements AdmissionAttributes {
   }
   replace(object: Record<string, unknown>, apiVersion: string): void {
     if (!this.object) throw new Error(`a ${this.operation} has no object to replace`);
-    if (this.#view?.asked) {
-      this.#view.asked.object = decodeJson(this.#view.endpoint.schema, JSON.stringify(object));
+    if (this.#view?.requested) {
+      this.#view.requested.object = decodeJson(this.#view.endpoint.schema, JSON.stringify(object));
       return;
     }
     const { schema, resource, toHub } = this.#endpoint(apiVersion);

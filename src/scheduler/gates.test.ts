@@ -110,9 +110,9 @@ for (const [isOn, reasons] of [
         const found = await pods.get("low", { namespace });
         return found.metadata.deletionTimestamp ? found : undefined;
       });
-      const told = (going.status.conditions ?? []).filter(({ type }) => type === "DisruptionTarget");
+      const conditions = (going.status.conditions ?? []).filter(({ type }) => type === "DisruptionTarget");
       assert.deepEqual(
-        told.map(({ reason }) => reason),
+        conditions.map(({ reason }) => reason),
         reasons,
       );
       await pods.patch("low", "merge", { metadata: { finalizers: null } }, { namespace });

@@ -221,11 +221,11 @@ for (const [place, content] of places) {
   test(`no secret is found in ${place}`, async () => {
     const found = await content();
     assert.ok(found.length > 0, "there is nothing to search");
-    const told = Object.entries({ ...hidden, "the key of the encryption": key })
+    const leaked = Object.entries({ ...hidden, "the key of the encryption": key })
       .filter(([, value]) =>
         [value, base64(value), base64(value).replace(/=+$/, "")].some((form) => found.includes(form)),
       )
       .map(([what]) => what);
-    assert.deepEqual(told, []);
+    assert.deepEqual(leaked, []);
   });
 }

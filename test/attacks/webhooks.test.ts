@@ -44,17 +44,17 @@ const script = {
 const year = { now: Date.now(), days: 30 };
 const authority = createAuthority({ commonName: "hooks" }, year);
 const serving = signServing(authority, { commonName: "hook" }, ["127.0.0.1"], year);
-async function answer(asked: IncomingMessage, reply: ServerResponse): Promise<void> {
+async function answer(incoming: IncomingMessage, reply: ServerResponse): Promise<void> {
   let text = "";
-  for await (const chunk of asked) text += String(chunk);
-  const name = (asked.url ?? "").slice(1).split("?")[0] as keyof typeof script;
-  const review = (asked.method === "GET" ? {} : JSON.parse(text)) as Review;
+  for await (const chunk of incoming) text += String(chunk);
+  const name = (incoming.url ?? "").slice(1).split("?")[0] as keyof typeof script;
+  const review = (incoming.method === "GET" ? {} : JSON.parse(text)) as Review;
   const { status = 200, headers = {}, body } = (script[name] ?? honest.admit)(review);
   reply.writeHead(status, { "content-type": "application/json", ...headers });
   reply.end(typeof body === "string" ? body : JSON.stringify(body));
 }
-const hook = createServer({ cert: serving.certificate, key: serving.key }, (asked, reply) => {
-  answer(asked, reply).catch(() => reply.destroy());
+const hook = createServer({ cert: serving.certificate, key: serving.key }, (incoming, reply) => {
+  answer(incoming, reply).catch(() => reply.destroy());
 });
 /** Another server of the same authority, to which the first one may redirect. */
 let askedElsewhere = 0;

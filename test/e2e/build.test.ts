@@ -77,14 +77,14 @@ void import("#base").then((base) => console.log(base.word === word && word, stri
   );
   build();
   const kept = (): string[] => readdirSync(join(copy, "dist/pack")).filter((name) => name.endsWith(".cache"));
-  const said = `hello true function ${pathToFileURL(join(copy, "dist/pack/orch-apiserver.js")).href}\n`;
+  const greeting = `hello true function ${pathToFileURL(join(copy, "dist/pack/orch-apiserver.js")).href}\n`;
   const server = (...args: readonly string[]): string => run("bin/orch-apiserver", args).stdout;
-  assert.equal(server("--version"), said);
+  assert.equal(server("--version"), greeting);
   assert.deepEqual(kept(), [], "printing the version does not cache any compiled code");
-  for (let round = 0; round < 2; round++) assert.equal(server(), said);
+  for (let round = 0; round < 2; round++) assert.equal(server(), greeting);
   assert.equal(kept().length, 1);
   writeFileSync(join(copy, "dist/pack", kept()[0]!), "not a V8 code cache");
-  assert.equal(server(), said);
+  assert.equal(server(), greeting);
 });
 
 test("compiled code is cached before an idle program changes V8's flags, which would invalidate the cache", () => {

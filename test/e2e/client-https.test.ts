@@ -157,12 +157,12 @@ test("renew() sends the next request over a new connection with new secrets, and
     open.push(stream);
   };
   sessions.splice(0).forEach((session) => session.destroy());
-  let asked = 0;
-  const transport = https({ server: url, secrets: () => (asked++, { ca }) });
+  let requests = 0;
+  const transport = https({ server: url, secrets: () => (requests++, { ca }) });
   const slow = await transport.send({ method: "GET", path: "/slow" });
   transport.renew();
   assert.equal(await whole(transport, "/new"), "/new");
-  assert.deepEqual([asked, sessions.length], [2, 2]);
+  assert.deepEqual([requests, sessions.length], [2, 2]);
   open[0]!.end("done");
   assert.equal(Buffer.concat(await Array.fromAsync(slow.chunks)).toString(), "done");
   transport.close();

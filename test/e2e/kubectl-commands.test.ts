@@ -307,7 +307,7 @@ describe("kubectl's commands", needs(kubectlProgram, "openssl"), () => {
 
   test("create token gives a token that is accepted", async () => {
     const { good, namespace, value } = await home();
-    const asked = (): Promise<string> =>
+    const requestToken = (): Promise<string> =>
       good(
         `create --raw /api/v1/namespaces/${namespace}/serviceaccounts/default/token -f -`,
         '{"spec":{"expirationSeconds":3600}}',
@@ -315,7 +315,7 @@ describe("kubectl's commands", needs(kubectlProgram, "openssl"), () => {
     const token =
       minor >= 24
         ? (await good("create token default --duration=1h")).trim()
-        : (JSON.parse(await asked()) as { status: { token: string } }).status.token;
+        : (JSON.parse(await requestToken()) as { status: { token: string } }).status.token;
     const claims = JSON.parse(Buffer.from(token.split(".")[1]!, "base64url").toString()) as {
       sub: string;
       exp: number;

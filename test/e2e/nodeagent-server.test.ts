@@ -13,7 +13,7 @@ import { type Cluster, follow, freePort, needsCluster, startCluster, until } fro
 
 const namespace = "served";
 
-interface Heard {
+interface ReceivedResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: string;
@@ -84,12 +84,15 @@ describe("the agent's server", needsCluster(), () => {
       trusted = true,
       body = "",
     }: { method?: string; headers?: Record<string, string>; trusted?: boolean; body?: string } = {},
-  ): Promise<Heard> {
+  ): Promise<ReceivedResponse> {
     const tls = trusted ? certificate : { ca: certificate.ca };
-    return heard(request(`${cluster.agent.url}${path}`, { method, headers, ...tls, agent: false }), body);
+    return receivedOf(
+      request(`${cluster.agent.url}${path}`, { method, headers, ...tls, agent: false }),
+      body,
+    );
   }
-  const askPlainly = (url: string, method = "GET"): Promise<Heard> =>
-    heard(plainRequest(url, { method, agent: false }), "");
+  const askPlainly = (url: string, method = "GET"): Promise<ReceivedResponse> =>
+    receivedOf(plainRequest(url, { method, agent: false }), "");
 
   const answers: [path: string, status: number, body: string | RegExp][] = [
     ["/healthz", 200, "ok"],
@@ -322,7 +325,7 @@ describe("the agent's server", needsCluster(), () => {
   });
 });
 
-function heard(asking: ReturnType<typeof request>, body: string): Promise<Heard> {
+function receivedOf(asking: ReturnType<typeof request>, body: string): Promise<ReceivedResponse> {
   return new Promise((resolve, reject) => {
     asking.on("error", reject);
     asking.on("response", (response) => {

@@ -83,7 +83,7 @@ describe("volumes of pods", needed, () => {
     await finished(name);
     return (await until(`${name} has said everything`, async () => saidWhole.textOf(await logOf(name)))).text;
   }
-  async function trouble(volume: object): Promise<string> {
+  async function mountProblem(volume: object): Promise<string> {
     const name = await create({
       volumes: [{ name: "v0", ...volume }],
       containers: [{ name: "c", ...command("true"), volumeMounts: mounts("/v") }],
@@ -233,7 +233,7 @@ describe("volumes of pods", needed, () => {
     );
     assert.ok(existsSync(join(folder, "made", "f")), "a directory created for it stays on the host");
     assert.match(
-      await trouble({ hostPath: { path: "/etc", type: "File" } }),
+      await mountProblem({ hostPath: { path: "/etc", type: "File" } }),
       /hostPath type check failed: \/etc is not a file/,
     );
   });

@@ -53,7 +53,7 @@ for (const runner of Object.keys(runners)) {
   }
 }
 
-const leaks: [what: string, source: string, told: RegExp][] = [
+const leaks: [what: string, source: string, expected: RegExp][] = [
   [
     "a server",
     `test("a", () => void createServer().listen(0, "127.0.0.1"));`,
@@ -66,12 +66,12 @@ const leaks: [what: string, source: string, told: RegExp][] = [
     /thread \d+$/,
   ],
 ];
-for (const [what, source, told] of leaks) {
+for (const [what, source, wanted] of leaks) {
   test(`${what} that a test leaves behind is a failure that names it`, (t) => {
     const { status, results } = runTests(t, source, "in one process", { ORCH_TEST_LEAK_MS: "200" });
     assert.equal(status, 1);
     assert.equal(results[0], "passed a");
-    assert.match(results[1]!.replace("failed handles were left open by tests: ", ""), told);
+    assert.match(results[1]!.replace("failed handles were left open by tests: ", ""), wanted);
   });
 }
 
@@ -99,9 +99,9 @@ for (const inOne of [true, false]) {
       name: string;
       file: string;
     }[];
-    const told = found.map(({ result, name }) => `${result} ${name.replace(/:.*/, "")}`);
+    const reported = found.map(({ result, name }) => `${result} ${name.replace(/:.*/, "")}`);
     const leak = "failed handles were left open by tests";
-    assert.deepEqual(told, [
+    assert.deepEqual(reported, [
       "failed hangs",
       "failed g › hangs before",
       "failed g",

@@ -264,12 +264,12 @@ async function askHttp2(
 test("some HTTP/2 clients are asked to reconnect by GOAWAY, and still receive their response", async () => {
   await using served = await serve("--goaway-chance=0.02");
   const session = connectHttp2(`https://127.0.0.1:${served.port}`, { rejectUnauthorized: false });
-  let asked = false;
-  session.on("goaway", () => (asked = true));
-  for (let at = 0; at < 5000 && !asked && !session.closed && !session.destroyed; at++)
+  let isRequested = false;
+  session.on("goaway", () => (isRequested = true));
+  for (let at = 0; at < 5000 && !isRequested && !session.closed && !session.destroyed; at++)
     assert.equal((await askHttp2(session, "/version"))[0][":status"], 200);
   session.close();
-  assert.ok(asked);
+  assert.ok(isRequested);
 });
 
 test("headers beyond the limit are refused and the server keeps running", async () => {

@@ -22,9 +22,9 @@ async function as(
   path: string,
 ): Promise<{ status: number; body: Json }> {
   const headers = { authorization: `Bearer ${token}` };
-  const asked = request(`${server.url}${path}`, { ca: server.ca, headers, agent: false });
-  asked.end();
-  const [answer] = (await once(asked, "response")) as [AsyncIterable<Buffer> & { statusCode: number }];
+  const outgoing = request(`${server.url}${path}`, { ca: server.ca, headers, agent: false });
+  outgoing.end();
+  const [answer] = (await once(outgoing, "response")) as [AsyncIterable<Buffer> & { statusCode: number }];
   const body = Buffer.concat(await Array.fromAsync(answer)).toString();
   return { status: answer.statusCode, body: JSON.parse(body) as Json };
 }
@@ -103,15 +103,15 @@ for (const dialect of Object.values(dialects))
       const path = `${base}/namespaces/mine/timelines?kind=ConfigMap&name=settings`;
       return (await as(server, status.token, path)).body["items"] as Entry[];
     };
-    const told = async (): Promise<string[]> => (await entries()).map(({ type }) => type);
-    assert.deepEqual(await told(), ["Created", "Warning"]);
+    const types = async (): Promise<string[]> => (await entries()).map(({ type }) => type);
+    assert.deepEqual(await types(), ["Created", "Warning"]);
     assert.equal((await entries())[1]!.note, note);
     for (const path of [`${base}/timelines`, `${base}/namespaces/other/timelines`])
       assert.equal((await as(server, status.token, path)).status, 403, path);
     // A batch is written within a second; events that it misses are reconstructed at the next start.
     await server.kill9();
     await server.restart();
-    await until("the timeline is served again", async () => (await told()).length === 2);
+    await until("the timeline is served again", async () => (await types()).length === 2);
 
     const flags = [
       `--dialect=${dialect.name}`,

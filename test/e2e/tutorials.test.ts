@@ -75,14 +75,14 @@ suite("tutorials", { skip, timeout: 900_000 }, () => {
     ready: readonly RegExp[],
     args: readonly string[],
   ): Promise<ChildProcess> => {
-    let said = "";
+    let output = "";
     const child = spawn("nsenter", [...inside(namespace), orch, ...args], {
       stdio: ["ignore", "pipe", "inherit"],
     });
-    child.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));
+    child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
     await until(
-      () => Promise.resolve(`all is ready:\n${said}`),
-      () => Promise.resolve(ready.every((each) => each.test(said))),
+      () => Promise.resolve(`all is ready:\n${output}`),
+      () => Promise.resolve(ready.every((each) => each.test(output))),
     );
     return child;
   };
@@ -221,8 +221,8 @@ suite("tutorials", { skip, timeout: 900_000 }, () => {
         const to = 1 - at;
         const script = `ask only-${to}.two.svc.cluster.local; printf 'GET /cgi-bin/who HTTP/1.0\\r\\n\\r\\n' | nc -w 3 ${addresses[to]} 8080`;
         await until(`pod ${at} reaches pod ${to}`, async () => {
-          const told = await own("exec", `pod-${at}`, "--", "sh", "-c", script);
-          return told.split(`pod-${to} on-${names[to]}`).length === 3;
+          const replies = await own("exec", `pod-${at}`, "--", "sh", "-c", script);
+          return replies.split(`pod-${to} on-${names[to]}`).length === 3;
         });
         await own("logs", `pod-${at}`);
       }

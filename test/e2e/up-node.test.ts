@@ -37,13 +37,13 @@ test(
     );
     const ended = new Promise<number | null>((resolve) => child.once("exit", (code) => resolve(code)));
     try {
-      let said = "";
+      let output = "";
       await new Promise<void>((resolve, reject) => {
         child.stdout.setEncoding("utf8").on("data", (text: string) => {
-          said += text;
-          if (said.includes("Stop with Ctrl-C") && /node agent +ready/.test(said)) resolve();
+          output += text;
+          if (output.includes("Stop with Ctrl-C") && /node agent +ready/.test(output)) resolve();
         });
-        void ended.then(() => reject(new Error(`it ended:\n${said}`)));
+        void ended.then(() => reject(new Error(`it ended:\n${output}`)));
       });
       const { stdout: parts } = await promisify(execFile)("ps", [
         "-ww",

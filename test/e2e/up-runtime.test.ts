@@ -30,11 +30,11 @@ test(
     // The PATH as after a plain `su`.
     const folders = (process.env["PATH"] ?? "").split(":").filter((each) => !each.endsWith("/sbin"));
     const env = { ...process.env, PATH: folders.join(":") };
-    let said = "";
+    let output = "";
     let child: ChildProcess | undefined;
     const says = (what: string, pattern: RegExp, times = 1): Promise<unknown> =>
       // prettier-ignore
-      until(() => Promise.resolve(`${what}:\n${said}`), () => Promise.resolve((said.match(pattern)?.length ?? 0) >= times));
+      until(() => Promise.resolve(`${what}:\n${output}`), () => Promise.resolve((output.match(pattern)?.length ?? 0) >= times));
     const up = async (...flags: string[]): Promise<void> => {
       const started = spawn(
         orch,
@@ -42,8 +42,8 @@ test(
         { stdio: ["ignore", "pipe", "inherit"], env },
       );
       child = started;
-      said = "";
-      started.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));
+      output = "";
+      started.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
       await says("all is up", /node agent +ready/g);
       copyFileSync(join(data, "admin.conf"), config);
     };
@@ -88,7 +88,7 @@ test(
       await once(child!, "exit");
 
       await up("--install-runtime");
-      assert.match(said, /runtime +ready/);
+      assert.match(output, /runtime +ready/);
       assert.deepEqual(await sandboxesAt(other.endpoint), []);
       const socket = /address = "(.*)"/.exec(readFileSync(join(data, "runtime", "config.toml"), "utf8"))![1]!;
       await addImages(socket, other.images.pause, other.images.busybox);

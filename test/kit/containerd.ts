@@ -103,9 +103,9 @@ export async function startContainerd(): Promise<Containerd> {
       stop,
     };
   } catch (error) {
-    const said = await daemon.log().catch(() => "");
+    const text = await daemon.log().catch(() => "");
     await stop();
-    throw new Error(`containerd could not be started: ${(error as Error).message}\n${said.slice(-2000)}`, {
+    throw new Error(`containerd could not be started: ${(error as Error).message}\n${text.slice(-2000)}`, {
       cause: error,
     });
   }

@@ -10,7 +10,7 @@ export interface Issuer {
   /** PEM text of the authority that signed the issuer's certificate. */
   readonly ca: string;
   /** Requested paths, in order. */
-  readonly asked: readonly string[];
+  readonly requests: readonly string[];
   /** Returns a token signed with the current key; `header` overrides header fields. */
   token(claims: object, header?: object): string;
   /** Replaces the key; without a new id, the key id stays the same. */
@@ -28,9 +28,9 @@ export async function startIssuer(): Promise<Issuer> {
     generateKeyPairSync("ec", { namedCurve: "P-256" });
   let key = newKey();
   let id = "one";
-  const asked: string[] = [];
+  const requests: string[] = [];
   const server = createServer({ cert: serving.certificate, key: serving.key }, (request, response) => {
-    asked.push(request.url!);
+    requests.push(request.url!);
     const documents: Readonly<Record<string, object>> = {
       "/.well-known/openid-configuration": { issuer: url, jwks_uri: `${url}/keys` },
       "/keys": { keys: [{ ...key.publicKey.export({ format: "jwk" }), kid: id, use: "sig", alg: "ES256" }] },
@@ -44,7 +44,7 @@ export async function startIssuer(): Promise<Issuer> {
   return {
     url,
     ca: authority.certificate,
-    asked,
+    requests,
     token: (claims, header = {}) => {
       const signed = `${part({ alg: "ES256", kid: id, ...header })}.${part({ iss: url, ...claims })}`;
       const signature = sign("sha256", Buffer.from(signed), {

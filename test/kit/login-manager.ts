@@ -20,13 +20,13 @@ const nothing = Buffer.alloc(0);
 export async function loginManager(folder: string): Promise<LoginManager> {
   await mkdir(folder, { recursive: true });
   const path = join(folder, "bus");
-  const said = join(folder, "lock");
+  const lockFile = join(folder, "lock");
   // The lock is an open file, which the agent leaves to this program; the program records how long it is
   // open.
   const inhibit = join(folder, "systemd-inhibit");
   await writeFile(
     inhibit,
-    `#!/bin/sh\nwhile [ "\${1#--}" != "$1" ]; do shift; done\necho held >> ${said}\n"$@"\necho released >> ${said}\n`,
+    `#!/bin/sh\nwhile [ "\${1#--}" != "$1" ]; do shift; done\necho held >> ${lockFile}\n"$@"\necho released >> ${lockFile}\n`,
   );
   await chmod(inhibit, 0o755);
   const clients = new Set<Socket>();
@@ -45,7 +45,7 @@ export async function loginManager(folder: string): Promise<LoginManager> {
     prepareForShutdown: (begins) => {
       for (const socket of clients) socket.write(shutdownSignal(begins));
     },
-    lock: async () => (await readFile(said, "utf8").catch(() => "")).split("\n").filter(Boolean),
+    lock: async () => (await readFile(lockFile, "utf8").catch(() => "")).split("\n").filter(Boolean),
     [Symbol.asyncDispose]: () => closed(server, clients),
   };
 }

@@ -13,7 +13,7 @@ export interface NodePlugin {
 
 export interface AnnouncedPlugin {
   /** The registration status that the agent reports. */
-  readonly told: Promise<{ readonly error?: string | undefined }>;
+  readonly reported: Promise<{ readonly error?: string | undefined }>;
   /** Closes both sockets, as if the plugin had died. */
   close(): Promise<void>;
 }
@@ -24,20 +24,20 @@ export async function announcePlugin(
 ): Promise<AnnouncedPlugin> {
   const endpoint = join(rootDir, "plugins", type, "plugin.sock");
   const plugin = await grpcServer({ socketPath: endpoint, procedures });
-  const told = Promise.withResolvers<{ readonly error?: string | undefined }>();
+  const reported = Promise.withResolvers<{ readonly error?: string | undefined }>();
   const info = { type, name, endpoint, supportedVersions: [version] };
   const registrar = await grpcServer({
     socketPath: join(rootDir, "plugins_registry", `${type}.sock`),
     procedures: [
       unaryProcedure(registration.info.serve, () => info),
       unaryProcedure(registration.notify.serve, (status) => {
-        told.resolve(status);
+        reported.resolve(status);
         return {};
       }),
     ],
   });
   return {
-    told: told.promise,
+    reported: reported.promise,
     close: async () => {
       await registrar.close();
       await plugin.close();

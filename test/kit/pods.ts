@@ -127,7 +127,7 @@ export async function podHome(cluster: Cluster): Promise<PodHome> {
       check();
     });
   const latest = (name: string): Pod | undefined => seen.get(name)?.pods.at(-1);
-  const told = (name: string): string =>
+  const reported = (name: string): string =>
     JSON.stringify({
       status: latest(name)?.status,
       events: events
@@ -136,7 +136,7 @@ export async function podHome(cluster: Cluster): Promise<PodHome> {
     });
   const until: PodHome["until"] = (name, what, holds, seconds) =>
     soon(
-      () => `pod ${name} ${what}; it is ${told(name)}`,
+      () => `pod ${name} ${what}; it is ${reported(name)}`,
       () => {
         const pod = latest(name);
         return pod && holds(pod) ? pod : undefined;
@@ -186,11 +186,11 @@ export async function podHome(cluster: Cluster): Promise<PodHome> {
     output: async (text, container, spec, metadata) => {
       const name = await home.script(saidWhole.script(text), container, spec, metadata);
       const pod = await home.ended(name);
-      const printed = await eventuallyTrue(`${name} has said everything; it is ${told(name)}`, async () =>
+      const printed = await eventuallyTrue(`${name} has said everything; it is ${reported(name)}`, async () =>
         saidWhole.textOf(await home.logs(name, "container=c")),
       );
       if (pod.status?.phase !== "Succeeded")
-        throw new Error(`the script failed: ${printed.text}; ${told(name)}`);
+        throw new Error(`the script failed: ${printed.text}; ${reported(name)}`);
       return printed.text;
     },
     until,
@@ -204,7 +204,7 @@ export async function podHome(cluster: Cluster): Promise<PodHome> {
     ended: (name) => until(name, "ends", (pod) => ["Succeeded", "Failed"].includes(pod.status?.phase ?? "")),
     gone: (name) =>
       soon(
-        () => `pod ${name} goes; it is ${told(name)}`,
+        () => `pod ${name} goes; it is ${reported(name)}`,
         () => (seen.get(name)?.gone ? latest(name) : undefined),
       ),
     remove: async (name, graceSeconds) => {
@@ -232,7 +232,7 @@ export async function podHome(cluster: Cluster): Promise<PodHome> {
     events: async (name, ...reasons) => {
       const of = (): CoreEvent[] => events.filter((event) => event.involvedObject?.name === name);
       return await soon(
-        () => `pod ${name} gets events ${reasons.join(", ")}; it is ${told(name)}`,
+        () => `pod ${name} gets events ${reasons.join(", ")}; it is ${reported(name)}`,
         () => (reasons.every((reason) => of().some((event) => event.reason === reason)) ? of() : undefined),
       );
     },

@@ -28,11 +28,11 @@ export async function eventually<T>(
   { clock, milliseconds = 100 }: { readonly clock?: VirtualClock; readonly milliseconds?: number } = {},
 ): Promise<T> {
   const deadline = Date.now() + patienceSeconds * 1000;
-  for (let asked = 0; Date.now() < deadline; asked++) {
+  for (let polls = 0; Date.now() < deadline; polls++) {
     const found = await ask();
     if (found) return found;
     await clock?.advance(milliseconds);
-    await (clock || asked < quickAsks ? immediate() : sleep(2));
+    await (clock || polls < quickAsks ? immediate() : sleep(2));
   }
   throw new Error(`not within ${patienceSeconds} s: ${String(ask)}`);
 }

@@ -9,7 +9,7 @@ import { type EtcdMember, type RunningApiserver, needs, startApiserver, startEtc
 import { openEtcd } from "#store";
 import { type Balancer, tcpBalancer } from "./balancer.ts";
 import { type CuttingProxy, cuttingProxy } from "./cutting-proxy.ts";
-import { type Shown, type Told, type Watched, type Written, checkShown, checkWatched, checkWrites, recordTruth } from "./history.ts"; // prettier-ignore
+import { type Shown, type DeliveredEvent, type Watched, type Written, checkShown, checkWatched, checkWrites, recordTruth } from "./history.ts"; // prettier-ignore
 
 const rounds = Number(process.env["ORCH_BALANCED_ROUNDS"] ?? 1);
 const namespace = "default";
@@ -189,9 +189,9 @@ async function write(scene: Scene, writer: number): Promise<void> {
       word: string,
       run: (client: Maps, isAgain: boolean) => Promise<Pick<Written, "revision" | "uid" | "deleted">>,
     ): Promise<string> => {
-      const asked = notes.now++;
+      const startedAt = notes.now++;
       const done = await tried(scene, client, run);
-      notes.writes.push({ name, word, asked, answered: notes.now++, outcome: "done", ...done });
+      notes.writes.push({ name, word, startedAt, answered: notes.now++, outcome: "done", ...done });
       return done.uid!;
     };
     const word = `${name}-0`;
@@ -229,14 +229,22 @@ async function read(scene: Scene): Promise<void> {
   const { notes, over } = scene;
   const client = scene.client();
   while (!over.aborted) {
-    const asked = notes.now++;
+    const startedAt = notes.now++;
     const list = await tried(scene, client, (from) => from.list({ namespace }));
     const items = new Map(
       list.items.map(({ metadata }) => [metadata.name!, Number(metadata.resourceVersion)]),
     );
     items.delete("orch-root-ca.crt");
     const [answered, revision] = [notes.now++, Number(list.resourceVersion)];
-    notes.shown.push({ server: 0, how: "a list of now", asked, answered, revision, items, current: true });
+    notes.shown.push({
+      server: 0,
+      how: "a list of now",
+      startedAt,
+      answered,
+      revision,
+      items,
+      current: true,
+    });
     await sleep(100);
   }
 }
@@ -259,7 +267,7 @@ async function watch(scene: Scene): Promise<void> {
   const client = scene.client();
   const list = await tried(scene, client, (from) => from.list({ namespace, limit: 1 }));
   const from = Number(list.resourceVersion);
-  const events: Told[] = [];
+  const events: DeliveredEvent[] = [];
   let position = from;
   for (let heardAll = false; !heardAll;) {
     heardAll = await tried(scene, client, async (on) => {

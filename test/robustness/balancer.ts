@@ -86,11 +86,11 @@ async function probe(backend: Backend): Promise<void> {
 function isReady({ url, ca }: BalancedServer): Promise<boolean> {
   return new Promise((resolve) => {
     const timeout = probeTimeoutMilliseconds;
-    const asked = get(new URL("/readyz", url), { ca, agent: false, timeout }, (answer) => {
+    const outgoing = get(new URL("/readyz", url), { ca, agent: false, timeout }, (answer) => {
       answer.resume();
       resolve(answer.statusCode === 200);
     });
-    asked.on("timeout", () => asked.destroy(new Error("no answer")));
-    asked.on("error", () => resolve(false));
+    outgoing.on("timeout", () => outgoing.destroy(new Error("no answer")));
+    outgoing.on("error", () => resolve(false));
   });
 }

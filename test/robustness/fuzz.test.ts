@@ -42,21 +42,21 @@ test(
         // If the clock advanced, the server's own controllers may have changed something, too.
         const waited = clock.now() > began;
         statuses.set(status, (statuses.get(status) ?? 0) + 1);
-        const trouble = surprises.splice(0).map((text) => text.split("\n", 3).join(" "));
+        const problems = surprises.splice(0).map((text) => text.split("\n", 3).join(" "));
         const isUnexpected = status === 500 && !(impersonatesNobody(request) && missingUser.test(text));
-        if (status < 200 || status > 599 || (isUnexpected && trouble.length === 0))
-          trouble.push(`status ${status}`);
+        if (status < 200 || status > 599 || (isUnexpected && problems.length === 0))
+          problems.push(`status ${status}`);
         if (status >= 400 && status < 500 && !waited && (await server.kit.revision()) !== before)
-          trouble.push(`${request.method} changed something and answered ${status}`);
-        for (const what of trouble) {
+          problems.push(`${request.method} changed something and answered ${status}`);
+        for (const what of problems) {
           const known = findings.get(what);
           if (known) known.count++;
           else findings.set(what, { count: 1, example: request });
         }
       }
     }
-    const told = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`);
-    t.diagnostic(told.join(", "));
+    const counts = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`);
+    t.diagnostic(counts.join(", "));
     assert.equal(
       [...findings]
         .map(([what, { count, example }]) => `${count} × ${what}\n    ${shown(example)}`)

@@ -86,7 +86,7 @@ export interface Written {
   readonly name: string;
   /** A unique word that only this write can have put into the object. */
   readonly word: string;
-  readonly asked: Moment;
+  readonly startedAt: Moment;
   readonly answered: Moment;
   /** Refused writes never take effect; the effect of writes without a proper response is unknown. */
   readonly outcome: "done" | "refused" | "unknown";
@@ -100,7 +100,7 @@ export interface Written {
 export interface Shown {
   readonly server: number;
   readonly how: string;
-  readonly asked: Moment;
+  readonly startedAt: Moment;
   readonly answered: Moment;
   readonly revision: Revision;
   readonly items: ReadonlyMap<string, Revision>;
@@ -114,7 +114,7 @@ export interface Shown {
 export interface Got {
   readonly server: number;
   readonly name: string;
-  readonly asked: Moment;
+  readonly startedAt: Moment;
   /** Undefined if the object did not exist. */
   readonly revision: Revision | undefined;
 }
@@ -122,11 +122,11 @@ export interface Got {
 export interface Watched {
   readonly server: number;
   readonly from: Revision;
-  readonly events: readonly Told[];
+  readonly events: readonly DeliveredEvent[];
   /** The server ended the watch: the last events may be missing. */
   readonly ended: boolean;
 }
-export interface Told {
+export interface DeliveredEvent {
   readonly type: string;
   readonly name: string;
   readonly revision: Revision;
@@ -190,17 +190,17 @@ export function checkShown(
       (most, { answered, revision }) => (answered < moment ? Math.max(most, revision) : most),
       0,
     );
-  for (const { server, how, asked, revision, items, current, notOlderThan, exactly } of shown) {
+  for (const { server, how, startedAt, revision, items, current, notOlderThan, exactly } of shown) {
     const about = `server ${server} answered ${how} with revision ${revision}`;
     assert.deepEqual(sorted(items), sorted(truth.stateAt(revision)), about);
     if (current)
-      assert.ok(revision >= knownAt(asked), `${about}, but ${knownAt(asked)} had been acknowledged`);
+      assert.ok(revision >= knownAt(startedAt), `${about}, but ${knownAt(startedAt)} had been acknowledged`);
     if (notOlderThan !== undefined)
       assert.ok(revision >= notOlderThan, `${about}, which is older than ${notOlderThan}`);
     if (exactly !== undefined) assert.equal(revision, exactly, about);
   }
-  for (const { server, name, asked, revision } of got) {
-    const floor = knownAt(asked);
+  for (const { server, name, startedAt, revision } of got) {
+    const floor = knownAt(startedAt);
     const all = truth.of(name);
     const possible = [
       all.findLast((version) => version.revision <= floor),
@@ -219,7 +219,7 @@ export function checkShown(
     for (const later of one) {
       const newest = one.reduce(
         (most, earlier) =>
-          earlier.answered < later.asked && earlier.exactly === undefined
+          earlier.answered < later.startedAt && earlier.exactly === undefined
             ? Math.max(most, earlier.revision)
             : most,
         0,
@@ -239,7 +239,7 @@ export function checkShown(
  */
 export function checkWatched(truth: Truth, watches: readonly Watched[], end: Revision): void {
   const alive = new Set<string>();
-  const told: Told[] = truth.versions.map(({ name, revision, gone }) => {
+  const reports: DeliveredEvent[] = truth.versions.map(({ name, revision, gone }) => {
     const type = gone ? "DELETED" : alive.has(name) ? "MODIFIED" : "ADDED";
     if (gone) alive.delete(name);
     else alive.add(name);
@@ -247,13 +247,13 @@ export function checkWatched(truth: Truth, watches: readonly Watched[], end: Rev
   });
   for (const { server, from, events, ended } of watches) {
     const about = `a watch behind ${from} on server ${server}`;
-    const due = told.filter(({ revision }) => revision > from);
-    const heard = events.filter(({ type }) => type !== "BOOKMARK");
-    assert.deepEqual(heard, due.slice(0, heard.length), about);
+    const due = reports.filter(({ revision }) => revision > from);
+    const delivered = events.filter(({ type }) => type !== "BOOKMARK");
+    assert.deepEqual(delivered, due.slice(0, delivered.length), about);
     if (!ended)
       assert.ok(
-        (due[heard.length]?.revision ?? Infinity) > end,
-        `${about} did not receive ${due[heard.length]?.revision}`,
+        (due[delivered.length]?.revision ?? Infinity) > end,
+        `${about} did not receive ${due[delivered.length]?.revision}`,
       );
     for (const [at, mark] of events.entries()) {
       if (mark.type !== "BOOKMARK") continue;

@@ -33,16 +33,16 @@ export function checkLives(who: string, events: readonly Seen[], merges = false)
   const living = new Map<string, Seen>();
   for (const [at, event] of events.entries()) {
     const before = living.get(event.name);
-    const told = `${who}: event ${at}, ${event.type} ${event.name}@${event.version} after ${before ? `${before.type} @${before.version}` : "nothing"}`;
-    assert.ok(Number.isSafeInteger(event.version), told);
-    if (event.type === "added") assert.equal(before, undefined, `added twice: ${told}`);
-    else assert.ok(before, `${event.type} though it was not there: ${told}`);
+    const description = `${who}: event ${at}, ${event.type} ${event.name}@${event.version} after ${before ? `${before.type} @${before.version}` : "nothing"}`;
+    assert.ok(Number.isSafeInteger(event.version), description);
+    if (event.type === "added") assert.equal(before, undefined, `added twice: ${description}`);
+    else assert.ok(before, `${event.type} though it was not there: ${description}`);
     if (event.type === "updated") {
-      assert.ok(event.version > before!.version, `not newer: ${told}`);
-      if (!merges) assert.equal(event.uid, before!.uid, `another object under the same name: ${told}`);
+      assert.ok(event.version > before!.version, `not newer: ${description}`);
+      if (!merges) assert.equal(event.uid, before!.uid, `another object under the same name: ${description}`);
     }
     if (event.type === "deleted") {
-      assert.ok(event.version >= before!.version, `older than what was known: ${told}`);
+      assert.ok(event.version >= before!.version, `older than what was known: ${description}`);
       living.delete(event.name);
     } else living.set(event.name, event);
   }

@@ -36,14 +36,14 @@ test(
     // Our informer.
     const stop = new AbortController();
     const ours: Seen[] = [];
-    const troubles: string[] = [];
+    const problems: string[] = [];
     const own = informer({
       client: apiClient(shaky!, dialect).of(kinds.configMaps),
       scope: { namespace },
       signal: stop.signal,
       pageSize: 7,
       onEvent: ({ type, object }) => ours.push(seenOf(type, object)),
-      onError: (error) => troubles.push(error.message),
+      onError: (error) => problems.push(error.message),
     });
 
     // The informer of the public client library, used as its documentation says: restarted after every error.
@@ -77,21 +77,21 @@ test(
     await own.synced;
 
     let cuts = 0;
-    const trouble = async (milliseconds: number): Promise<void> => {
+    const cutConnections = async (milliseconds: number): Promise<void> => {
       for (const end = Date.now() + milliseconds; Date.now() < end;) {
         await sleep(100 + Math.random() * 400);
         cuts += proxy.cut();
       }
     };
-    await trouble(3000);
+    await cutConnections(3000);
     for (let round = 0; round < rounds; round++) {
       await server.kill9();
       await server.restart();
-      await trouble(2000);
+      await cutConnections(2000);
       await server.restart();
-      await trouble(1500);
+      await cutConnections(1500);
     }
-    while (writers.confirmed() <= 100 || cuts <= 5) await trouble(500);
+    while (writers.confirmed() <= 100 || cuts <= 5) await cutConnections(500);
     await writers.stop();
 
     const truth = (await maps.list({ namespace })).items
@@ -108,7 +108,7 @@ test(
     for (const transport of [direct!, shaky!]) transport.close();
 
     t.diagnostic(
-      `${writers.confirmed()} writes, ${cuts} connections cut, ${troubles.length} troubles and ${ours.length} events of our informer, ${restarts} restarts and ${theirs.length} events of the library's`,
+      `${writers.confirmed()} writes, ${cuts} connections cut, ${problems.length} troubles and ${ours.length} events of our informer, ${restarts} restarts and ${theirs.length} events of the library's`,
     );
     assert.deepEqual(survivors(ours), truth, "our informer");
     assert.deepEqual(survivors(theirs), truth, "the library's informer");

@@ -43,7 +43,7 @@ export async function tracesOf(
     ...(await readdir("/var/log/pods")).filter(strayIn).map((name) => `log folder ${name}`),
     ...(await groupsBelow(containerd.cgroupRoot)).filter(strayIn).map((path) => `control group ${path}`),
     ...(addresses.length > holders.length
-      ? [`${addresses.length} addresses for ${holders.length} sandboxes: ${told(addresses, sandboxes)}`]
+      ? [`${addresses.length} addresses for ${holders.length} sandboxes: ${textOf(addresses, sandboxes)}`]
       : []),
   ];
 }
@@ -52,7 +52,7 @@ export async function tracesOf(
  * Describes the owner of each address: an agent cannot know the owner of one whose sandbox the runtime does
  * not list.
  */
-const told = (
+const textOf = (
   addresses: readonly { readonly address: string; readonly sandbox: string }[],
   sandboxes: readonly { readonly id: string; readonly state: number }[],
 ): string =>

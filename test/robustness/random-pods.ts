@@ -313,8 +313,8 @@ export async function randomPods({
       if (existing.length >= most || (existing.length > 2 && roll < 45)) {
         const name = chance.one(existing);
         const { kind } = living.get(name)!;
-        const said = await remove(name);
-        return chance.percent(30) ? `${said}, ${await create(name, kind)}` : said;
+        const result = await remove(name);
+        return chance.percent(30) ? `${result}, ${await create(name, kind)}` : result;
       }
       const kind = chance.one(names);
       // A host port belongs to one pod at a time: schedulers ensure that, and here the fixed name does.

@@ -99,15 +99,15 @@ async function differences(): Promise<string> {
       .join();
   for (const name of [steady, ...changing]) {
     const address = addresses.get(name)!;
-    const told = await lookUp(name);
-    if (told !== address) return `the name ${name} resolves to ${told}, not to ${address}`;
+    const resolved = await lookUp(name);
+    if (resolved !== address) return `the name ${name} resolves to ${resolved}, not to ${address}`;
     const wanted = endpoints.get(name)!;
     const reached = await reachedAt(address, wanted.length);
     if (reached !== wanted.toSorted().join()) return `${name} leads to ${reached}, not to ${wanted.join()}`;
   }
-  const told = await lookUp(headless);
+  const resolved = await lookUp(headless);
   const wanted = endpoints.get(headless)!.toSorted().join();
-  return told === wanted ? "" : `the name ${headless} resolves to ${told}, not to ${wanted}`;
+  return resolved === wanted ? "" : `the name ${headless} resolves to ${resolved}, not to ${wanted}`;
 }
 
 /**

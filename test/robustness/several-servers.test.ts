@@ -13,7 +13,7 @@ import { type CuttingProxy, cuttingProxy } from "./cutting-proxy.ts";
 import {
   type Got,
   type Shown,
-  type Told,
+  type DeliveredEvent,
   type Watched,
   type Written,
   checkShown,
@@ -107,7 +107,7 @@ test(
     const playing = (async () => {
       watching.catch(() => undefined);
       await Promise.all([
-        trouble(proxies, cluster.members, direct, luck.part("trouble"))
+        disturb(proxies, cluster.members, direct, luck.part("trouble"))
           .then(() => enough(notes, stop.signal))
           .then(() => stop.abort()),
         busy,
@@ -169,9 +169,9 @@ async function write({ servers, notes, over }: Scene, luck: Chance): Promise<voi
     const name = luck.one(names);
     const word = `w${notes.now}`;
     const data = { [word]: "1" };
-    const asked = notes.now++;
+    const startedAt = notes.now++;
     const note = (more: Pick<Written, "outcome"> & Partial<Written>): void =>
-      void notes.writes.push({ name, word, asked, answered: notes.now++, ...more });
+      void notes.writes.push({ name, word, startedAt, answered: notes.now++, ...more });
     try {
       const way = luck.below(10);
       if (way < 2) {
@@ -215,14 +215,14 @@ async function read({ servers, notes, over }: Scene, luck: Chance): Promise<void
   while (!over.aborted) {
     const server = luck.below(servers.length);
     const maps = servers[server]!.client.of(kinds.configMaps);
-    const asked = notes.now++;
+    const startedAt = notes.now++;
     try {
       const way = luck.below(6);
       if (way === 0) {
         const name = luck.one(names);
         // prettier-ignore
         const revision = await maps.get(name, { namespace }).then(({ metadata }) => Number(metadata.resourceVersion), missing);
-        notes.got.push({ server, name, asked, revision });
+        notes.got.push({ server, name, startedAt, revision });
         continue;
       }
       const [how, query, promise] = ([
@@ -250,7 +250,7 @@ async function read({ servers, notes, over }: Scene, luck: Chance): Promise<void
       notes.shown.push({
         server,
         how,
-        asked,
+        startedAt,
         answered: notes.now++,
         revision,
         items,
@@ -272,7 +272,7 @@ function missing(error: unknown): undefined {
 async function watch({ servers, notes, over, quiet }: Scene, luck: Chance): Promise<void> {
   while (!quiet.aborted) {
     const server = luck.below(servers.length);
-    const events: Told[] = [];
+    const events: DeliveredEvent[] = [];
     const stop = new AbortController();
     const life = setTimeout(() => over.aborted || stop.abort(), 200 + luck.below(6000));
     // Watches open at the end receive the final write and everything before it.
@@ -374,7 +374,7 @@ async function recordServices(store: Store, after: number, during: Promise<unkno
   }
 }
 
-async function trouble(
+async function disturb(
   proxies: readonly CuttingProxy[],
   members: readonly EtcdMember[],
   direct: Store,

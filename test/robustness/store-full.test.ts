@@ -33,12 +33,12 @@ test("a full disk refuses writes, keeps reading, and recovers when space returns
       { encoding: "utf8" },
     );
     assert.equal(child.status, 0, child.stderr);
-    const told = JSON.parse(child.stdout) as Record<string, number | string>;
-    assert.match(String(told["refusal"]), /^no space left for the store in .*: the write was not done/);
-    assert.ok(Number(told["acknowledgedWhenFull"]) > 10);
-    assert.equal(told["readableWhenFull"], told["acknowledgedWhenFull"]);
+    const outcome = JSON.parse(child.stdout) as Record<string, number | string>;
+    assert.match(String(outcome["refusal"]), /^no space left for the store in .*: the write was not done/);
+    assert.ok(Number(outcome["acknowledgedWhenFull"]) > 10);
+    assert.equal(outcome["readableWhenFull"], outcome["acknowledgedWhenFull"]);
     assert.deepEqual(
-      [told["doneAfterwards"], told["revisions"], told["lost"], told["unasked"]],
+      [outcome["doneAfterwards"], outcome["revisions"], outcome["lost"], outcome["unasked"]],
       [5, 0, 0, 0],
       child.stdout,
     );

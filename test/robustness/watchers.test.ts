@@ -110,7 +110,7 @@ test(
       );
       large++;
     }
-    const told = stalls(await metricsOf(server));
+    const after = stalls(await metricsOf(server));
     stop.abort();
     await Promise.all(watching);
     transport.close();
@@ -121,7 +121,7 @@ test(
       `${updates} updates to ${watchers} watchers, ${lists} lists, ${large} large changes; memory at most ${early.toFixed(0)} MB, then ${late.toFixed(0)} MB`,
     );
     t.diagnostic(
-      `event loop: ${told.over50 - before.over50} of ${told.all - before.all} samples were more than 50 ms late`,
+      `event loop: ${after.over50 - before.over50} of ${after.all - before.all} samples were more than 50 ms late`,
     );
     assert.deepEqual(ends, []);
     assert.deepEqual([...new Set(counts)], [updates], "every watcher gets every change once");

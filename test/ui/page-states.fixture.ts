@@ -43,9 +43,9 @@ export function statesTests({ shop, open, asAdmin }: PageSuite): void {
   test("the page shows loading states, and errors with advice", async () => {
     await using visitor = await open();
     const { page } = visitor;
-    const { promise: asked, resolve: go } = Promise.withResolvers<void>();
+    const { promise: pending, resolve: go } = Promise.withResolvers<void>();
     await page.route(/\/lanes\?/, async (route) => {
-      await asked;
+      await pending;
       await route.fulfill({ status: 500, json: { kind: "Status", message: "the store is full" } });
     });
     await asAdmin(page, "#/timeline");

@@ -43,8 +43,10 @@ export function podNodeSelector(
       }),
     );
   const namespaceSelector = async (attributes: AdmissionAttributes): Promise<Record<string, string>> => {
-    const said = (await find(attributes.namespace))?.metadata.annotations?.[names.annotations.nodeSelector];
-    return parsed(said ?? cluster.clusterDefault);
+    const annotation = (await find(attributes.namespace))?.metadata.annotations?.[
+      names.annotations.nodeSelector
+    ];
+    return parsed(annotation ?? cluster.clusterDefault);
   };
   /** Validates the pod's node selector against the limit of its namespace, if any. */
   const checkLimit = (attributes: AdmissionAttributes): void => {
@@ -99,7 +101,7 @@ export function podTolerationRestriction(
   find: FindNamespace,
   cluster: ClusterTolerations = { default: [], allowed: [] },
 ): AdmissionPlugin {
-  const said = async (
+  const annotationOf = async (
     attributes: AdmissionAttributes,
     annotation: string,
   ): Promise<Toleration[] | undefined> => {
@@ -110,7 +112,7 @@ export function podTolerationRestriction(
   const check = async (attributes: AdmissionAttributes): Promise<void> => {
     const { tolerations = [] } = typed<Pod>(attributes.object).spec;
     if (tolerations.length === 0) return;
-    const own = await said(attributes, names.annotations.allowedTolerations);
+    const own = await annotationOf(attributes, names.annotations.allowedTolerations);
     const allowed = own ?? cluster.allowed;
     const coverage = new Coverage();
     for (const each of allowed) coverage.add(each);
@@ -128,7 +130,7 @@ export function podTolerationRestriction(
       const { spec } = typed<Pod>(attributes.object);
       const defaults =
         attributes.operation === "CREATE"
-          ? ((await said(attributes, names.annotations.defaultTolerations)) ?? cluster.default)
+          ? ((await annotationOf(attributes, names.annotations.defaultTolerations)) ?? cluster.default)
           : [];
       const added = isBestEffort(spec)
         ? defaults

@@ -10,7 +10,7 @@ const noHeader =
 const field = (given: string, name: string, type: string): string =>
   `json: cannot unmarshal ${given} into Go struct field AdmissionResponse.response.${name} of type ${type}`;
 
-const refused: [name: string, body: string, message: RegExp | string, asked?: string][] = [
+const refused: [name: string, body: string, message: RegExp | string, requested?: string][] = [
   ["nothing", "", "0-length response with status code: 200 and content type: application/json"],
   ["a text", "not json", noHeader],
   ["a list", "[1]", noHeader],
@@ -54,13 +54,13 @@ const refused: [name: string, body: string, message: RegExp | string, asked?: st
     /struct field AdmissionReview\.response of type v1\.AdmissionResponse$/,
   ],
 ];
-for (const [name, body, message, asked = "admission.example/v1"] of refused)
+for (const [name, body, message, requested = "admission.example/v1"] of refused)
   test(`a response is not a review: ${name}`, () => {
     const headers = new Map([["content-type", "application/json"]]);
-    assert.throws(() => readReply({ status: 200, body, headers }, asked), { message });
+    assert.throws(() => readReply({ status: 200, body, headers }, requested), { message });
   });
 
-const taken: [name: string, body: string, asked?: string][] = [
+const taken: [name: string, body: string, requested?: string][] = [
   ["a review", review(allowed)],
   ["a review without kind and version", review(allowed, { kind: undefined, apiVersion: undefined })],
   ["a review with all fields", review({ ...allowed, warnings: ["w"], status: { code: 1 }, patch: "W10=" })],

@@ -11,21 +11,21 @@ const all = { apiGroups: ["*"], resources: ["*"], verbs: ["*"] };
 
 /** A server whose review returns the given status, and which has the given roles. */
 function serverWith(status: object, roles: Readonly<Record<string, object[]>> | undefined) {
-  const asked: unknown[] = [];
+  const requests: unknown[] = [];
   const ask: Parameters<typeof explainAccess>[2] = async ({ path, body }) => {
-    asked.push(body ?? path);
+    requests.push(body ?? path);
     if (body) return JSON.stringify({ status });
     if (!roles) throw new Error("forbidden");
     return JSON.stringify({ items: roles[path.split("/").at(-1)!] ?? [] });
   };
-  return { ask, asked };
+  return { ask, requests };
 }
 
 test("the review is sent with the groups that every user has", async () => {
-  const { ask, asked } = serverWith({ allowed: true, reason: "RBAC: allowed by x" }, {});
+  const { ask, requests } = serverWith({ allowed: true, reason: "RBAC: allowed by x" }, {});
   const attributes = attributesOf("system:serviceaccount:ci:bot", ["a"], "create", "pods/exec", "web", "n");
   const found = await explainAccess(attributes, orch, ask);
-  assert.deepEqual(asked, [
+  assert.deepEqual(requests, [
     {
       apiVersion: "authorization.orch.io/v1",
       kind: "SubjectAccessReview",
@@ -85,10 +85,10 @@ for (const [name, roles, last] of refusals)
   });
 
 test("a server that explains its decision reports the rule", async () => {
-  const told = JSON.stringify({ decidedBy: "RBAC", rule: pods });
+  const reported = JSON.stringify({ decidedBy: "RBAC", rule: pods });
   const ask = async (): Promise<string> =>
     JSON.stringify({
-      metadata: { annotations: { [explanationAnnotation]: told } },
+      metadata: { annotations: { [explanationAnnotation]: reported } },
       status: { allowed: true, reason: "RBAC: allowed by x" },
     });
   const attributes = attributesOf("eve", [], "get", "pods", "web", "n");
@@ -107,9 +107,9 @@ test("groups are part of a resource's name", () => {
 });
 
 test("orch auth without arguments prints its usage", async () => {
-  const told: string[] = [];
-  const output = { out: (text: string) => told.push(text), err: (text: string) => told.push(text) };
+  const reported: string[] = [];
+  const output = { out: (text: string) => reported.push(text), err: (text: string) => reported.push(text) };
   assert.equal(await authCommand(["why", "alice"], output), 1);
   assert.equal(await authCommand(["--help"], output), 0);
-  assert.match(told.join(""), /error: specify a user, a verb and a resource\n\nUsage: orch auth why/);
+  assert.match(reported.join(""), /error: specify a user, a verb and a resource\n\nUsage: orch auth why/);
 });

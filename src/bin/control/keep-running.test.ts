@@ -32,7 +32,7 @@ test("a failing part is restarted with growing delays, and the other part keeps 
   const { clock, parts } = partsOf(stopping.signal);
   const starts: number[] = [];
   const ended: AbortSignal[] = [];
-  const told: string[] = [];
+  const reported: string[] = [];
   const failing = keepRunning(
     "proxy",
     parts,
@@ -43,7 +43,7 @@ test("a failing part is restarted with growing delays, and the other part keeps 
         ? Promise.reject(new Error(`attempt ${starts.length}`))
         : new Promise((resolve) => signal.addEventListener("abort", () => resolve()));
     },
-    (why) => told.push(why),
+    (why) => reported.push(why),
   );
   let neighbourStarts = 0;
   const neighbour = keepRunning(
@@ -62,7 +62,7 @@ test("a failing part is restarted with growing delays, and the other part keeps 
     starts.map((at) => at - began),
     [0, 500, 1500, 3500],
   );
-  assert.deepEqual(told, ["attempt 1", "attempt 2", "attempt 3"]);
+  assert.deepEqual(reported, ["attempt 1", "attempt 2", "attempt 3"]);
   assert.deepEqual(
     ended.map(({ aborted }) => aborted),
     [true, true, true, false],

@@ -13,7 +13,12 @@ const folder = mkdtempSync(join(tmpdir(), "orch-envtest-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 const programs = { commandOf: (program: string): readonly string[] => [`/opt/it's/${program}`] };
 
-function told(): { out(text: string): void; err(text: string): void; all: string[]; answer: string[] } {
+function capturedOutput(): {
+  out(text: string): void;
+  err(text: string): void;
+  all: string[];
+  answer: string[];
+} {
   const all: string[] = [];
   const answer: string[] = [];
   const out = (text: string): void => void (all.push(text), answer.push(text));
@@ -21,7 +26,7 @@ function told(): { out(text: string): void; err(text: string): void; all: string
 }
 
 test("launchers start the programs of this package, whatever the name of the folder", async () => {
-  const output = told();
+  const output = capturedOutput();
   assert.equal(await envtestCommand(["--dir", folder], programs, output), 0);
   const launcher = readFileSync(join(folder, "kube-apiserver"), "utf8");
   assert.match(launcher, /exec '\/opt\/it'\\''s\/orch-apiserver' "\$@"/);
@@ -33,7 +38,7 @@ test("launchers start the programs of this package, whatever the name of the fol
 });
 
 test("controllers run only if requested", async () => {
-  assert.equal(await envtestCommand([`--dir=${folder}`, "--controllers"], programs, told()), 0);
+  assert.equal(await envtestCommand([`--dir=${folder}`, "--controllers"], programs, capturedOutput()), 0);
   assert.match(
     readFileSync(join(folder, "kube-apiserver"), "utf8"),
     /^export ORCH_ENVTEST=1 ORCH_ENVTEST_CONTROLLERS=1$/m,
@@ -41,7 +46,7 @@ test("controllers run only if requested", async () => {
 });
 
 test("an unknown flag is rejected with the usage", async () => {
-  const output = told();
+  const output = capturedOutput();
   assert.equal(await envtestCommand(["--folder", folder], programs, output), 1);
   assert.match(output.all.join(""), /^Usage:/);
 });
@@ -62,12 +67,12 @@ test("the stand-in answers health checks until it is stopped", async () => {
     `--listen-client-urls=http://localhost:${port}`,
     "--unsafe-no-fsync=true",
   ];
-  const running = storeStandIn(flags, told(), stop.promise);
+  const running = storeStandIn(flags, capturedOutput(), stop.promise);
   const health = await answered(`http://127.0.0.1:${port}/health`);
   assert.deepEqual(await health.json(), { health: "true", reason: "" });
   const version = (await (await fetch(`http://127.0.0.1:${port}/version`)).json()) as { etcdserver: string };
   assert.equal(version.etcdserver, standInVersion);
-  const output = told();
+  const output = capturedOutput();
   assert.equal(await storeStandIn(flags, output, stop.promise), 1);
   assert.match(output.all.join(""), /address already in use/);
   stop.resolve();

@@ -32,17 +32,17 @@ type Listed = [revision: number, items: Event[]] | Error;
 
 /** A server with these lists and watches, in order; the export is stopped after the last watch. */
 function server(lists: Listed[], watches: Watched[][], stop: AbortController) {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const client: Client = {
     pages: async function* () {
-      asked.push("list");
+      requests.push("list");
       const list = lists.shift()!;
       if (list instanceof Error) throw list;
       const [revision, items] = list;
       yield { resourceVersion: String(revision), items };
     },
     watch: async function* ({ resourceVersion = "" }) {
-      asked.push(`watch ${resourceVersion}`);
+      requests.push(`watch ${resourceVersion}`);
       for (const each of watches.shift() ?? []) {
         if (each instanceof Error) throw each;
         yield each;
@@ -50,7 +50,7 @@ function server(lists: Listed[], watches: Watched[][], stop: AbortController) {
       if (watches.length === 0) stop.abort();
     } as Client["watch"],
   };
-  return { client, asked };
+  return { client, requests };
 }
 
 function memory(): ExportTarget & { readonly lines: string[] } {
@@ -76,7 +76,7 @@ const run = async (options: Partial<ExportOptions> & Pick<ExportOptions, "events
     ...options,
   });
 
-const cases: [name: string, lists: Listed[], watches: Watched[][], lines: string[], asked: string[]][] = [
+const cases: [name: string, lists: Listed[], watches: Watched[][], lines: string[], requests: string[]][] = [
   [
     "existing events are exported first, then changes",
     [[5, [event("a", 3), event("b", 5)]]],
@@ -121,14 +121,14 @@ const cases: [name: string, lists: Listed[], watches: Watched[][], lines: string
   ],
 ];
 
-for (const [name, lists, watches, lines, asked] of cases)
+for (const [name, lists, watches, lines, requests] of cases)
   test(name, async () => {
     const stop = new AbortController();
     const from = server(lists, watches, stop);
     const target = memory();
     await run({ events: from.client, target, signal: stop.signal });
     assert.deepEqual(target.lines, lines);
-    assert.deepEqual(from.asked, asked);
+    assert.deepEqual(from.requests, requests);
   });
 
 test("lines written after the cursor before a crash are truncated and exported once", async () => {
@@ -136,11 +136,11 @@ test("lines written after the cursor before a crash are truncated and exported o
   writeFileSync(lines, "from elsewhere\n");
   const once = async (lists: [number, Event[]][], watches: Watched[][]): Promise<string[]> => {
     const stop = new AbortController();
-    const { client, asked } = server(lists, watches, stop);
+    const { client, requests } = server(lists, watches, stop);
     const target = await fileTarget(lines);
     await run({ events: client, target, cursor: cursorFile(cursor), signal: stop.signal });
     await target.close();
-    return asked;
+    return requests;
   };
   await once([[5, [event("a", 5)]]], [[added("b", 6)]]);
   appendFileSync(lines, '{"type":"ADDED","obj');
@@ -159,11 +159,11 @@ test("an interrupted list continues with its next page, and starts over if that 
     "": { at: 5, items: [event("a", 1), event("b", 2)], next: "second" },
     second: new Error("connection lost"),
   };
-  const asked: string[] = [];
+  const requests: string[] = [];
   const events: Client = {
     pages: async function* ({ continue: token = "" } = {}) {
       for (let next: string | undefined = token; next !== undefined;) {
-        asked.push(next);
+        requests.push(next);
         const page: (typeof pages)[string] = pages[next]!;
         if (page instanceof Error) throw page;
         yield {
@@ -196,12 +196,12 @@ test("an interrupted list continues with its next page, and starts over if that 
   pages["second"] = { at: 5, items: [event("c", 3)], next: "third" };
   pages["third"] = new Error("connection lost");
   await assert.rejects(once(), /connection lost/);
-  assert.deepEqual(asked, ["", "second", "second", "third"]);
+  assert.deepEqual(requests, ["", "second", "second", "third"]);
   assert.deepEqual(names(), ["a", "b", "c"]);
   pages["third"] = new ApiError(410, "Expired", "the rest is gone");
   pages[""] = { at: 9, items: [event("a", 1), event("d", 8)] };
   await once();
-  assert.deepEqual(asked.slice(4), ["third", ""]);
+  assert.deepEqual(requests.slice(4), ["third", ""]);
   assert.deepEqual(names(), ["a", "d"]);
   assert.deepEqual(cursorFile(cursor).read()?.resourceVersion, "9");
 });

@@ -27,11 +27,11 @@ describe("programs with a supervisor", { concurrency: true }, () => {
       const child = spawn(process.execPath, ["--input-type=module", "--eval", script], {
         stdio: ["ignore", "pipe", "inherit", "ipc"],
       });
-      const said = text(child.stdout!);
+      const output = text(child.stdout!);
       const [message] = (await once(child, "message")) as [unknown];
       assert.deepEqual(message, { ready: "here" });
       end(child);
-      assert.equal(await said, reason);
+      assert.equal(await output, reason);
     });
   }
 });

@@ -38,10 +38,10 @@ const cases: [name: string, argv: string[], code: number, out: RegExp, err: RegE
 ];
 for (const [name, argv, code, out, err] of cases) {
   test(name, async () => {
-    const told = { out: "", err: "" };
+    const printed = { out: "", err: "" };
     const output = {
-      out: (said: string) => void (told.out += said),
-      err: (said: string) => void (told.err += said),
+      out: (line: string) => void (printed.out += line),
+      err: (line: string) => void (printed.err += line),
     };
     const found = await clusterCommand(paintOptions, argv, output, async ({ dialect, settings, words }) => {
       if (settings.colour === "black") throw new Error("not that one");
@@ -49,7 +49,7 @@ for (const [name, argv, code, out, err] of cases) {
       return 0;
     });
     assert.equal(found, code);
-    assert.match(told.out, out);
-    assert.match(told.err, err);
+    assert.match(printed.out, out);
+    assert.match(printed.err, err);
   });
 }

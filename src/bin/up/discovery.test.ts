@@ -13,7 +13,7 @@ const hash = authorityHash(authority);
 const content = JSON.stringify(singleContext({ name: "x", server: "https://192.0.2.1:6443", ca: authority }));
 const { clusterInfoConfig, clusterInfoSignaturePrefix } = dialect.names.objects;
 
-function told(secret: string, of = content, header: object = { alg: "HS256", kid: token.id }) {
+function clusterInfo(secret: string, of = content, header: object = { alg: "HS256", kid: token.id }) {
   const encoded = Buffer.from(JSON.stringify(header)).toString("base64url");
   const payload = Buffer.from(of).toString("base64url");
   const signature = createHmac("sha256", secret).update(`${encoded}.${payload}`).digest("base64url");
@@ -24,23 +24,28 @@ function told(secret: string, of = content, header: object = { alg: "HS256", kid
 }
 
 test("a cluster info signed with the token and with the given CA is trusted", () => {
-  assert.deepEqual(verifyClusterInfo(told(token.secret), token, hash, dialect), {
+  assert.deepEqual(verifyClusterInfo(clusterInfo(token.secret), token, hash, dialect), {
     server: "https://192.0.2.1:6443",
     authority,
   });
 });
 
 const disbelieved: [name: string, data: Record<string, string>, hash: string, message: RegExp][] = [
-  ["signed with another token", told("another-one-0000"), hash, /does not know this token/],
-  ["signed for other content", told(token.secret, `${content} `), hash, /does not know this token/],
+  ["signed with another token", clusterInfo("another-one-0000"), hash, /does not know this token/],
+  ["signed for other content", clusterInfo(token.secret, `${content} `), hash, /does not know this token/],
   ["not signed", { [clusterInfoConfig]: content }, hash, /does not know this token/],
   [
     "signed without an algorithm",
-    told(token.secret, content, { alg: "none" }),
+    clusterInfo(token.secret, content, { alg: "none" }),
     hash,
     /does not know this token/,
   ],
-  ["has another CA", told(token.secret), `sha256:${"0".repeat(64)}`, /CA of the cluster does not match/],
+  [
+    "has another CA",
+    clusterInfo(token.secret),
+    `sha256:${"0".repeat(64)}`,
+    /CA of the cluster does not match/,
+  ],
 ];
 for (const [name, data, wanted, message] of disbelieved)
   test(`a cluster info is not trusted: ${name}`, () =>

@@ -64,7 +64,7 @@ describe("supervised processes", { concurrency: true }, () => {
   });
 
   test("a program without a channel is polled until it is ready", async () => {
-    let asked = 0;
+    let requests = 0;
     const states: string[] = [];
     const plan = {
       name: "part",
@@ -74,13 +74,13 @@ describe("supervised processes", { concurrency: true }, () => {
       stopTimeoutMilliseconds: 1000,
     };
     const part = supervise(
-      { ...plan, isReady: () => Promise.resolve(++asked === 3) },
+      { ...plan, isReady: () => Promise.resolve(++requests === 3) },
       systemClock,
       ({ is }) => states.push(is),
     );
     await part.ready;
     await part.stop();
-    assert.deepEqual([asked, states], [3, ["starting", "ready", "stopped"]]);
+    assert.deepEqual([requests, states], [3, ["starting", "ready", "stopped"]]);
   });
 
   test("a process that exits after it was ready is restarted", async () => {

@@ -244,10 +244,13 @@ const installations: [
 ];
 for (const [name, parts, code, commands, problem] of installations) {
   test(`installing a runtime ${name}`, () => {
-    const [told, ran]: string[][] = [[], []];
+    const [reported, ran]: string[][] = [[], []];
     // prettier-ignore
-    const found = installRuntime(machine(parts), (line) => told!.push(line), (command) => (ran!.push(command.join(" ")), code));
-    assert.deepEqual({ told, ran }, { told: commands.map((command) => `running ${command}`), ran: commands });
+    const found = installRuntime(machine(parts), (line) => reported!.push(line), (command) => (ran!.push(command.join(" ")), code));
+    assert.deepEqual(
+      { reported, ran },
+      { reported: commands.map((command) => `running ${command}`), ran: commands },
+    );
     if (problem) assert.match(found!, problem);
     else assert.equal(found, undefined);
   });

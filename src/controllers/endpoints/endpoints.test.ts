@@ -75,12 +75,12 @@ test("ports of different pods are listed with the addresses of each", () => {
     },
   } as unknown as SeenService;
   const subsets = subsetsFor(service, [pod("a", "10.1.0.1", [http, metrics]), pod("b", "10.1.0.2", [http])]);
-  const told = subsets.map(({ addresses = [], ports = [] }) => [
+  const pairs = subsets.map(({ addresses = [], ports = [] }) => [
     addresses.map(({ ip }) => ip).join(),
     ports.map(({ name }) => name).join(),
   ]);
   assert.deepEqual(
-    told.toSorted((a, b) => (a[1]! < b[1]! ? -1 : 1)),
+    pairs.toSorted((a, b) => (a[1]! < b[1]! ? -1 : 1)),
     [
       ["10.1.0.1,10.1.0.2", "http"],
       ["10.1.0.1", "metrics"],

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Job, Pod } from "#api";
-import { nextBackoff, noFailures, remainingMilliseconds } from "./back-off.ts";
+import { nextBackoff, noFailures, remainingMilliseconds } from "./backoff.ts";
 import { judgeFailure } from "./failure-policy.ts";
 import { countReleased } from "./job-status.ts";
 

@@ -18,7 +18,7 @@ import {
 import { ownedPods } from "../owned-pods.ts";
 import { podControl, slowStart } from "../pod-control.ts";
 import { type SeenPod, isActive, isFinished, isReady, keyOf, splitKey, timeOf } from "../pods.ts";
-import { type Backoff, nextBackoff, noFailures, remainingMilliseconds } from "./back-off.ts";
+import { type Backoff, nextBackoff, noFailures, remainingMilliseconds } from "./backoff.ts";
 import { judgeFailure } from "./failure-policy.ts";
 import { countReleased, finishOf, newCondition, uncountedOf, withCondition } from "./job-status.ts";
 import { formatIndexes, parseIndexes, pendingIndexes } from "./indexes.ts";

@@ -27,12 +27,12 @@ for (const [isOn, storageClass] of [
       async ({ client, until }) => {
         const claims = client.of(kinds.persistentVolumeClaims);
         const events = client.of(kinds.events);
-        const told = async (name: string): Promise<boolean> =>
+        const isReported = async (name: string): Promise<boolean> =>
           (await events.list({ namespace })).items.some(
             ({ reason, regarding }) => reason === "FailedBinding" && regarding?.name === name,
           );
         await claims.create({ metadata: { name: "c", namespace }, spec: claimSpec });
-        await until(() => told("c"));
+        await until(() => isReported("c"));
         await client.of(kinds.storageClasses).create({
           metadata: {
             name: "late",
@@ -45,7 +45,7 @@ for (const [isOn, storageClass] of [
           metadata: { name: "none", namespace },
           spec: { ...claimSpec, storageClassName: "" },
         });
-        await until(() => told("none"));
+        await until(() => isReported("none"));
         const classOf = async () => (await claims.get("c", { namespace })).spec.storageClassName ?? undefined;
         if (isOn) await until(async () => (await classOf()) !== undefined);
         assert.equal(await classOf(), storageClass);

@@ -56,7 +56,7 @@ const limits: [
 
 test("every call has its timeout, and images can be managed at another endpoint", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "orch-cri-"));
-  const heard: {
+  const received: {
     readonly service: string;
     readonly call: string;
     readonly milliseconds: number | undefined;
@@ -68,7 +68,7 @@ test("every call has its timeout, and images can be managed at another endpoint"
       const [, service = "", call = ""] =
         /^\/runtime\.v1\.(\w+)\/(\w+)$/.exec(String(headers[":path"])) ?? [];
       const timeout = headers["grpc-timeout"];
-      heard.push({
+      received.push({
         service,
         call,
         milliseconds: timeout === undefined ? undefined : Number(String(timeout).replace(/m$/, "")),
@@ -93,7 +93,7 @@ test("every call has its timeout, and images can be managed at another endpoint"
   });
   for (const [call, make, seconds] of limits) {
     await assert.rejects(make(runtime), { code: "UNIMPLEMENTED" }, call);
-    const last = heard.at(-1)!;
+    const last = received.at(-1)!;
     assert.deepEqual([last.call, last.on], [call, last.service === "ImageService" ? "images" : "containers"]);
     if (seconds === undefined) assert.equal(last.milliseconds, undefined, call);
     else
@@ -102,9 +102,9 @@ test("every call has its timeout, and images can be managed at another endpoint"
         `${call} was given ${last.milliseconds} ms`,
       );
   }
-  assert.equal(heard.length, limits.length);
+  assert.equal(received.length, limits.length);
   assert.deepEqual(
-    new Set(heard.filter(({ on }) => on === "images").map(({ call }) => call)),
+    new Set(received.filter(({ on }) => on === "images").map(({ call }) => call)),
     new Set(["ListImages", "ImageStatus", "PullImage", "RemoveImage", "ImageFsInfo"]),
   );
 });

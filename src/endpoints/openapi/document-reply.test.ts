@@ -6,7 +6,12 @@ const at = "Sun, 01 Jan 2023 00:00:00 GMT";
 const headers = { "content-type": "application/json", etag: '"abc"', "last-modified": at, vary: "Accept" };
 const body = Buffer.from("0123456789");
 
-const cases: [asked: Record<string, string>, status: number, said?: string | undefined, range?: string][] = [
+const cases: [
+  requested: Record<string, string>,
+  status: number,
+  expected?: string | undefined,
+  range?: string,
+][] = [
   [{}, 200, "0123456789"],
   [{ "if-none-match": '"abc"' }, 304],
   [{ "if-none-match": 'W/"abc"' }, 304],
@@ -38,18 +43,18 @@ const cases: [asked: Record<string, string>, status: number, said?: string | und
   [{ range: "bytes=0-3", "if-range": at }, 206, "0123", "bytes 0-3/10"],
   [{ range: "bytes=0-3", "if-range": '"x"' }, 200, "0123456789"],
 ];
-for (const [asked, status, said, range] of cases) {
-  test(`${JSON.stringify(asked)} is answered with ${status}`, () => {
-    const reply = documentReply(asked, { body, headers });
+for (const [requested, status, expected, range] of cases) {
+  test(`${JSON.stringify(requested)} is answered with ${status}`, () => {
+    const reply = documentReply(requested, { body, headers });
     assert.deepEqual(
       [
         reply.status,
         reply.body && Buffer.from(reply.body as Uint8Array).toString(),
         reply.headers["content-range"],
       ],
-      [status, said, range],
+      [status, expected, range],
     );
-    assert.equal(reply.headers["content-type"], said === undefined ? undefined : "application/json");
+    assert.equal(reply.headers["content-type"], expected === undefined ? undefined : "application/json");
   });
 }
 

@@ -17,7 +17,7 @@ const cases: [
   route: RouteMedia,
   method: string,
   headers: Record<string, string>,
-  told?: string,
+  expected?: string,
 ][] = [
   ["no headers", objects, "GET", {}],
   ["an empty Accept", objects, "GET", { accept: "" }],
@@ -58,13 +58,15 @@ const cases: [
   ["an empty body of another type", patches, "PATCH", { "content-type": "x/y", "content-length": "0" }, none],
   ["a read of no type", patches, "GET", {}],
 ];
-for (const [name, route, method, headers, told] of cases)
+for (const [name, route, method, headers, expected] of cases)
   test(`media types of a path: ${name}`, () => {
     const call = { method, headers } as unknown as Call;
-    if (told === undefined) return checkRoute(call, route);
+    if (expected === undefined) return checkRoute(call, route);
     assert.throws(
       () => checkRoute(call, route),
       (error) =>
-        error instanceof ApiError && error.message === told && error.code === Number(told.slice(0, 3)),
+        error instanceof ApiError &&
+        error.message === expected &&
+        error.code === Number(expected.slice(0, 3)),
     );
   });

@@ -49,12 +49,12 @@ const convertWith = (
   );
 
 test("only objects of another version are sent, and all are returned in order", async () => {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const convert = convertWith(
-    (_, review) => void asked.push(...review.request.objects.map((each) => each.metadata.name!)),
+    (_, review) => void requests.push(...review.request.objects.map((each) => each.metadata.name!)),
   );
   const made = await convert([object("g/v1", "a"), object("g/v2", "b"), object("g/v1", "c")], "g/v2");
-  assert.deepEqual(asked, ["a", "c"]);
+  assert.deepEqual(requests, ["a", "c"]);
   assert.deepEqual(
     made.map(({ apiVersion, metadata }) => [apiVersion, metadata.name]),
     [
@@ -139,12 +139,12 @@ test("a response with an error status is reported with kube-apiserver's message"
   );
 });
 
-const asked = "apiextensions.orch.io/v1";
+const requested = "apiextensions.orch.io/v1";
 const replies: [name: string, body: string, says: RegExp][] = [
   ["nothing", "", /failed: 0-length response with status code: 200 and content type: application\/json$/],
   ["a text", "oh no", /failed: couldn't get version\/kind; json parse error: json: cannot unmarshal string into Go value/],
-  ["an older version", `{"apiVersion":"${asked}beta1","kind":"ConversionReview"}`, /failed: converting \(v1beta1.ConversionReview\) to \(v1.ConversionReview\): unknown conversion$/],
-  ["another kind", `{"apiVersion":"${asked}","kind":"X"}`, /no kind "X" is registered for version "[^"]+\/v1" in scheme "[^"]+\/client.go:69"$/],
+  ["an older version", `{"apiVersion":"${requested}beta1","kind":"ConversionReview"}`, /failed: converting \(v1beta1.ConversionReview\) to \(v1.ConversionReview\): unknown conversion$/],
+  ["another kind", `{"apiVersion":"${requested}","kind":"X"}`, /no kind "X" is registered for version "[^"]+\/v1" in scheme "[^"]+\/client.go:69"$/],
   ["no kind", "{}", /failed: expected webhook response of [^ ]+\/v1, Kind=ConversionReview, got \/, Kind=$/],
 ]; // prettier-ignore
 for (const [name, body, says] of replies)
@@ -162,7 +162,7 @@ test("a response in YAML is accepted, with exact numbers", async () => {
       const { uid } = (body as unknown as Review).request;
       const made = `{"apiVersion":"g/v2","kind":"Thing","metadata":{"name":"a","uid":"u"},"big":9007199254740993}`;
       const response = `{uid: ${uid}, result: {status: Success}, convertedObjects: [${made}]}`;
-      const yaml = `apiVersion: ${asked}\nkind: ConversionReview\nresponse: ${response}\n`;
+      const yaml = `apiVersion: ${requested}\nkind: ConversionReview\nresponse: ${response}\n`;
       return Promise.resolve({ status: 200, body: yaml });
     },
     dialects.orch,

@@ -5,38 +5,42 @@ import { dialects } from "#dialect";
 import { reconcileStatus } from "./status.ts";
 
 const keeps = "spec.preserveUnknownFields: Invalid value: true: must be false";
-const cases: [name: string, keepsUnknown: boolean, schema: object | undefined, said: string[] | undefined][] =
+const cases: [
+  name: string,
+  keepsUnknown: boolean,
+  schema: object | undefined,
+  expected: string[] | undefined,
+][] = [
+  ["a definition that drops unknown fields", false, { type: "object" }, undefined],
   [
-    ["a definition that drops unknown fields", false, { type: "object" }, undefined],
+    "a definition that preserves unknown fields, without a schema",
+    true,
+    undefined,
+    ["True", "Violations", keeps],
+  ],
+  [
+    "a definition that preserves unknown fields, with an incomplete schema",
+    true,
+    { type: "object", properties: { a: {} } },
     [
-      "a definition that preserves unknown fields, without a schema",
-      true,
-      undefined,
-      ["True", "Violations", keeps],
+      "True",
+      "Violations",
+      `[${keeps}, spec.versions[0].schema.openAPIV3Schema.properties[a].type: Required value: must not be empty for specified object fields]`,
     ],
+  ],
+  [
+    "a definition with a schema that cannot be structural",
+    true,
+    { type: "object", $ref: "#/x" },
     [
-      "a definition that preserves unknown fields, with an incomplete schema",
-      true,
-      { type: "object", properties: { a: {} } },
-      [
-        "True",
-        "Violations",
-        `[${keeps}, spec.versions[0].schema.openAPIV3Schema.properties[a].type: Required value: must not be empty for specified object fields]`,
-      ],
+      "Unknown",
+      "StructuralError",
+      "failed to check validation schema for version v1: OpenAPIV3Schema '$ref' is not supported",
     ],
-    [
-      "a definition with a schema that cannot be structural",
-      true,
-      { type: "object", $ref: "#/x" },
-      [
-        "Unknown",
-        "StructuralError",
-        "failed to check validation schema for version v1: OpenAPIV3Schema '$ref' is not supported",
-      ],
-    ],
-  ];
-for (const [name, preserveUnknownFields, openAPIV3Schema, said] of cases)
-  test(`${name} gets ${said ? said[1] : "no condition"}`, () => {
+  ],
+];
+for (const [name, preserveUnknownFields, openAPIV3Schema, expected] of cases)
+  test(`${name} gets ${expected ? expected[1] : "no condition"}`, () => {
     const definition: CustomResourceDefinition = {
       kind: "CustomResourceDefinition",
       apiVersion: "v1",
@@ -59,5 +63,5 @@ for (const [name, preserveUnknownFields, openAPIV3Schema, said] of cases)
     } as unknown as CustomResourceDefinition;
     reconcileStatus(definition, [], dialects.orch, new Date(0));
     const found = definition.status.conditions?.find(({ type }) => type === "NonStructuralSchema");
-    assert.deepEqual(found && [found.status, found.reason, found.message], said);
+    assert.deepEqual(found && [found.status, found.reason, found.message], expected);
   });

@@ -13,7 +13,7 @@ const object = (properties: SchemaProps, more: SchemaProps = {}): SchemaProps =>
   ...more,
 });
 
-function told(schema: SchemaProps, value: unknown, old?: unknown): string[] {
+function failuresOf(schema: SchemaProps, value: unknown, old?: unknown): string[] {
   const set = finishSteps(ruleSet(structuralOf(schema, dialect), true, { dialect, release: 27 }));
   return (set ? finishSteps(set.errors(value, old, "")) : []).map(
     ({ field, detail }) => `${field}: ${detail}`,
@@ -110,7 +110,7 @@ const cases: [name: string, schema: SchemaProps, value: unknown, old: unknown, s
   ],
 ];
 for (const [name, schema, value, old, says] of cases)
-  test(name, () => assert.deepEqual(told(schema, value, old), says));
+  test(name, () => assert.deepEqual(failuresOf(schema, value, old), says));
 
 const reasons: [name: string, rule: Record<string, string | boolean>, says: object][] = [
   [
@@ -173,12 +173,12 @@ test("a schema without rules compiles to nothing", () => {
 });
 
 test("an observer receives each compilation and each evaluation", () => {
-  const heard: string[] = [];
-  const observer = { compiled: () => heard.push("compiled"), evaluated: () => heard.push("evaluated") };
+  const received: string[] = [];
+  const observer = { compiled: () => received.push("compiled"), evaluated: () => received.push("evaluated") };
   const schema = structuralOf(object({ a: number }, rules({ rule: "self.a > 0" })), dialect);
   const set = finishSteps(ruleSet(schema, true, { dialect, release: 27 }, observer))!;
   for (const a of [1, 0]) finishSteps(set.errors({ a }, undefined, ""));
-  assert.deepEqual(heard, ["compiled", "evaluated", "evaluated"]);
+  assert.deepEqual(received, ["compiled", "evaluated", "evaluated"]);
 });
 
 test("the total cost of the rules for one object is limited", () => {
@@ -191,6 +191,6 @@ test("the total cost of the rules for one object is limited", () => {
       ...rules(...Array.from({ length: 40 }, () => ({ rule }))),
     },
   });
-  const says = told(schema, { l: Array.from({ length: 300 }, (_, i) => i) });
+  const says = failuresOf(schema, { l: Array.from({ length: 300 }, (_, i) => i) });
   assert.match(says.at(-1)!, /cost/);
 });

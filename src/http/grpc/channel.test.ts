@@ -324,8 +324,8 @@ test("a restarted server is reconnected", async (t) => {
   assert.equal(await made.unary(echo, "1"), "echo 1");
   await before.close();
   // Until the client notices the closed connection, calls may still fail on it.
-  for (let told = ""; !told.includes("ECONNREFUSED");)
-    told = await made.unary(echo, "2").then(assert.fail, (error: Error) => error.message);
+  for (let reported = ""; !reported.includes("ECONNREFUSED");)
+    reported = await made.unary(echo, "2").then(assert.fail, (error: Error) => error.message);
   const again = await server(t, answerEcho, { listen: { port: before.port } });
   // During the backoff no endpoint is tried.
   await assert.rejects(made.unary(echo, "3"), failsWith("UNAVAILABLE", "no endpoint can be reached"));
@@ -398,9 +398,9 @@ test("the session of a silent server is closed during a call", async (t) => {
   const stream = (await made.duplex(echo))[Symbol.asyncIterator]();
   assert.equal((await stream.next()).value, "first");
   for (let at = 0; at < 10; at++) {
-    const heard = stream.next();
+    const nextMessage = stream.next();
     await clock.advance(1000);
-    assert.equal((await heard).value, "alive", "a server that answers pings is kept");
+    assert.equal((await nextMessage).value, "alive", "a server that answers pings is kept");
   }
   const next = stream.next();
   next.catch(() => undefined);

@@ -12,12 +12,12 @@ const method: GrpcMethod<string, string> = {
 
 /** Returns the events observed for calls with these responses or errors. */
 function observed(answers: readonly (string | GrpcError)[]) {
-  const told: string[] = [];
+  const reported: string[] = [];
   const followed: string[] = [];
   const tell =
     (what: string): GrpcObserver["started"] =>
     ({ service, method: name, type }) =>
-      void told.push(`${what} ${service} ${name} ${type}`);
+      void reported.push(`${what} ${service} ${name} ${type}`);
   async function* messages<T>(): AsyncGenerator<T> {
     for (const answer of answers) {
       if (answer instanceof GrpcError) throw answer;
@@ -41,16 +41,16 @@ function observed(answers: readonly (string | GrpcError)[]) {
         [Symbol.asyncIterator]: () => iterator,
       };
     },
-    close: () => void told.push("closed"),
+    close: () => void reported.push("closed"),
   };
   const observer: GrpcObserver = {
     started: tell("started"),
     sent: tell("sent"),
     received: tell("received"),
-    handled: ({ type }, code) => void told.push(`handled ${type} ${code}`),
+    handled: ({ type }, code) => void reported.push(`handled ${type} ${code}`),
     follow: () => (code) => void followed.push(code),
   };
-  return { told, followed, channel: observedChannel(channel, observer) };
+  return { reported, followed, channel: observedChannel(channel, observer) };
 }
 
 const busy = new GrpcError("UNAVAILABLE", "busy");
@@ -58,39 +58,39 @@ const words = (type: string, ...what: string[]): string[] =>
   what.map((each) => `${each} example.Words Say ${type}`);
 
 test("a unary call is one message each way", async () => {
-  const { told, followed, channel } = observed(["yes"]);
+  const { reported, followed, channel } = observed(["yes"]);
   assert.equal(await channel.unary(method, "ask"), "yes");
   assert.deepEqual(followed, ["OK"]);
-  assert.deepEqual(told, [...words("unary", "started", "sent", "received"), "handled unary OK"]);
+  assert.deepEqual(reported, [...words("unary", "started", "sent", "received"), "handled unary OK"]);
 });
 
 test("a failed call is reported with its code", async () => {
-  const { told, followed, channel } = observed([busy]);
+  const { reported, followed, channel } = observed([busy]);
   await assert.rejects(channel.unary(method, "ask"), busy);
   assert.deepEqual(followed, ["UNAVAILABLE"]);
-  assert.deepEqual(told, [...words("unary", "started", "sent"), "handled unary UNAVAILABLE"]);
+  assert.deepEqual(reported, [...words("unary", "started", "sent"), "handled unary UNAVAILABLE"]);
 });
 
 test("every message of a stream is counted, and its end once", async () => {
-  const { told, channel } = observed(["a", "b", busy]);
+  const { reported, channel } = observed(["a", "b", busy]);
   const stream = await channel.duplex(method);
   await stream.send("ask");
   await assert.rejects(async () => {
     for await (const _ of stream) void _;
   }, busy);
-  assert.deepEqual(told, [
+  assert.deepEqual(reported, [
     ...words("bidi_stream", "started", "sent", "received", "received"),
     "handled bidi_stream UNAVAILABLE",
   ]);
 });
 
 test("leaving a stream is reported as cancelled", async () => {
-  const { told, channel } = observed(["a", "b"]);
+  const { reported, channel } = observed(["a", "b"]);
   for await (const _ of channel.serverStream(method, "ask")) break;
-  assert.deepEqual(told, [
+  assert.deepEqual(reported, [
     ...words("server_stream", "started", "sent", "received"),
     "handled server_stream CANCELLED",
   ]);
   channel.close();
-  assert.equal(told.at(-1), "closed");
+  assert.equal(reported.at(-1), "closed");
 });

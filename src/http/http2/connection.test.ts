@@ -336,18 +336,18 @@ test("100 Continue is sent to a client that waits, unless the body is not read",
   });
   const session = connect(`http://127.0.0.1:${port}`);
   t.after(() => session.destroy());
-  for (const [path, asked] of [
+  for (const [path, isRequested] of [
     ["/wanted", true],
     ["/unwanted", false],
   ] as const) {
-    let heard = false;
+    let isReceived = false;
     const stream = session.request({ ":method": "POST", ":path": path, expect: "100-continue" });
     stream.once("continue", () => {
-      heard = true;
+      isReceived = true;
       stream.end("body");
     });
     assert.equal(Buffer.concat(await Array.fromAsync(stream)).toString(), "well");
-    assert.equal(heard, asked);
+    assert.equal(isReceived, isRequested);
   }
 });
 

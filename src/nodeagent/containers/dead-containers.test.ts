@@ -10,9 +10,9 @@ const pod = samplePod({ containers: [{ name: "a" }, { name: "b" }] });
 /**
  * `a3 exited 1` is container a, the fourth of its name, created at second 3. Newest first, as in the cache.
  */
-const seen = (uid: string, ...said: string[]): ObservedPod => ({
+const seen = (uid: string, ...lines: string[]): ObservedPod => ({
   ...observed(
-    said.map((description) => {
+    lines.map((description) => {
       const [, name = "", restarts = "", state = ""] = /^([a-z])(\d+) (.+)$/.exec(description)!;
       return container(pod, name, state, {
         restarts: Number(restarts),

@@ -73,8 +73,8 @@ test("an OOM kill is reported even if the runtime reports it a moment after the 
   let reason = "Error";
   const slow: typeof runtime = {
     ...runtime,
-    containerStatus: async (...asked) => {
-      const report = await runtime.containerStatus(...asked);
+    containerStatus: async (...call) => {
+      const report = await runtime.containerStatus(...call);
       return { ...report, status: { ...report.status, reason } };
     },
   };
@@ -106,8 +106,8 @@ test("the newest container is the one with the highest attempt, even if the cloc
   const { clock, runtime } = setUp();
   const backwards: typeof runtime = {
     ...runtime,
-    containerStatus: async (...asked) => {
-      const { status } = await runtime.containerStatus(...asked);
+    containerStatus: async (...call) => {
+      const { status } = await runtime.containerStatus(...call);
       return {
         status: {
           ...status,

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import type { ContainerStatus } from "#cri";
 import { fromLog, terminationMessage } from "./termination-message.ts";
 
-const logs: [name: string, text: string, said: string][] = [
+const logs: [name: string, text: string, expected: string][] = [
   ["whole lines", "t stdout F one\nt stderr F two\n", "one\ntwo\n"],
   ["parts of a line", "t stdout P on\nt stdout F e\n", "one\n"],
   ["malformed lines", "garbage\nt stdout F ok\n", "ok\n"],
@@ -21,7 +21,7 @@ test("only the last lines and bytes of a log are used", () => {
   assert.equal(Buffer.byteLength(fromLog(`t stdout F ${"x".repeat(5000)}\n`)), 2048);
 });
 
-const cases: [name: string, file: string, policy: string, exitCode: number, said: string][] = [
+const cases: [name: string, file: string, policy: string, exitCode: number, expected: string][] = [
   ["its message file", "last words", "File", 1, "last words"],
   ["empty if the message file is empty", "", "File", 1, ""],
   [

@@ -4,7 +4,7 @@ import type { Container, Secret } from "#api";
 import { virtualClock } from "#base";
 import { fakeRuntime } from "#cri";
 import { dialects } from "#dialect";
-import { backOff } from "../plan/back-off.ts";
+import { backOff } from "../plan/backoff.ts";
 import { samplePod } from "../pod.fixture.ts";
 import { credentialsFor } from "../credentials/keyring.ts";
 import { secretAuths } from "./credentials.ts";

@@ -4,7 +4,7 @@ import { type Clock, formatDuration } from "#base";
 import type { ContainerRuntime, Image, ImageSpec, PodSandboxConfig } from "#cri";
 import type { Dialect } from "#dialect";
 import { grpcErrorText } from "../errors.ts";
-import type { BackOff } from "../plan/back-off.ts";
+import type { BackOff } from "../plan/backoff.ts";
 import { referenceTo, uidOf } from "../pod.ts";
 import type { EventRecorder } from "../interfaces.ts";
 import { credentialsFor } from "../credentials/keyring.ts";

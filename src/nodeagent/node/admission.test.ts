@@ -230,7 +230,7 @@ const cases: [name: string, pod: Pod, reason: string | undefined, around?: Aroun
 ];
 for (const [
   name,
-  asked,
+  requested,
   reason,
   { others = [], taints = [], unsafe = [], isolated = true, pressures = [] } = {},
 ] of cases) {
@@ -246,7 +246,7 @@ for (const [
       localStorageIsolation: isolated,
       appArmor: false,
     });
-    const admitted = admission.admit(asked, others);
+    const admitted = admission.admit(requested, others);
     assert.equal(admitted.ok ? undefined : admitted.reason, reason);
   });
 }
@@ -367,9 +367,9 @@ const preemptions: [name: string, pod: Pod, others: Pod[], result: string][] = [
     "a",
   ],
 ];
-for (const [name, asked, others, result] of preemptions) {
+for (const [name, requested, others, result] of preemptions) {
   test(`preemption: ${name}`, () => {
-    const admitted = podAdmission({ ...defaults, labels: () => ({ zone: "a" }) }).admit(asked, others);
+    const admitted = podAdmission({ ...defaults, labels: () => ({ zone: "a" }) }).admit(requested, others);
     assert.equal(
       admitted.ok
         ? (admitted.preempts?.map(({ metadata }) => metadata.name).join(",") ?? "ok")
@@ -381,14 +381,17 @@ for (const [name, asked, others, result] of preemptions) {
 
 test("a pod with AppArmor profiles is blocked on a kernel without AppArmor", () => {
   const prefix = dialect.names.annotations.appArmorContainerPrefix;
-  const asked = (profile: string): Pod => pod({}, { annotations: { [`${prefix}c`]: profile } });
+  const annotated = (profile: string): Pod => pod({}, { annotations: { [`${prefix}c`]: profile } });
   const without = podAdmission(defaults);
-  assert.deepEqual(without.blocks!(asked("runtime/default")), {
+  assert.deepEqual(without.blocks!(annotated("runtime/default")), {
     reason: "AppArmor",
     message: "Cannot enforce AppArmor: AppArmor is not enabled on the host",
   });
-  assert.deepEqual([asked("unconfined"), pod()].map(without.blocks!), [undefined, undefined]);
-  assert.equal(podAdmission({ ...defaults, appArmor: true }).blocks!(asked("runtime/default")), undefined);
+  assert.deepEqual([annotated("unconfined"), pod()].map(without.blocks!), [undefined, undefined]);
+  assert.equal(
+    podAdmission({ ...defaults, appArmor: true }).blocks!(annotated("runtime/default")),
+    undefined,
+  );
 });
 
 test("a pod that ran before is checked against the recorded allocatable resources of the node", () => {

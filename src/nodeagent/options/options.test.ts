@@ -388,9 +388,9 @@ test("original spellings work in the kubernetes dialect, in flags, fields and va
     argv: ["--enforce-node-allocatable=x"],
     file: { authorization: { mode: "Webhook" } },
   });
-  const told = wrong.errors.join("\n");
+  const reported = wrong.errors.join("\n");
   for (const name of [dialect.spelling.word("orch-reserved"), `--${dialect.spelling.flag("orchconfig")}:`])
-    assert.ok(told.includes(name), `${name} in ${told}`);
+    assert.ok(reported.includes(name), `${name} in ${reported}`);
 });
 
 test("the status report frequency follows an explicit update frequency", async () => {

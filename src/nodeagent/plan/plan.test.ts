@@ -15,7 +15,7 @@ const withDebug = samplePod({ ephemeralContainers: [{ name: "debug" }] });
 const down = sandbox({ ready: false });
 const healthy = { failed: () => undefined, isStarted: () => true };
 const failing = (id: string, why: "LivenessProbe" | "StartupProbe") => ({
-  failed: (asked: string) => (asked === id ? why : undefined),
+  failed: (name: string) => (name === id ? why : undefined),
   isStarted: () => why !== "StartupProbe",
 });
 const starting = { ...healthy, isStarted: () => false };

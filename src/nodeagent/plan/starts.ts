@@ -4,7 +4,7 @@ import type { Container, Pod } from "#api";
 import { containerHash } from "../containers/hash.ts";
 import { type ObservedPod, latest } from "../containers/observed.ts";
 import { longNameOf, uidOf } from "../pod.ts";
-import type { BackOff } from "./back-off.ts";
+import type { BackOff } from "./backoff.ts";
 
 export interface StartFacts {
   readonly backOff: Pick<BackOff, "remaining" | "delay">;

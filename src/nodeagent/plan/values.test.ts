@@ -5,7 +5,7 @@ import { virtualClock } from "#base";
 import { dialects } from "#dialect";
 import { samplePod } from "../pod.fixture.ts";
 import { hugepageLimits, oomScoreOf, quotaOf, sharesOf } from "./amounts.ts";
-import { backOff } from "./back-off.ts";
+import { backOff } from "./backoff.ts";
 import { parseResolvConf, podDns } from "./dns.ts";
 import { podField, resourceField } from "./downward.ts";
 import { expand } from "./expand.ts";
@@ -382,24 +382,25 @@ for (const [name, seccompDefault, seccompProfile, path] of profiles) {
   });
 }
 
-const users: [image: string, user: Parameters<typeof containerSecurity>[2], own: object, told: object][] = [
-  ["sets no user", { username: "" }, {}, { runAsUser: { value: 0 } }],
+const users: [image: string, user: Parameters<typeof containerSecurity>[2], own: object, expected: object][] =
   [
-    "sets no user, with a group in the pod",
-    { username: "" },
-    { runAsGroup: 3000 },
-    { runAsUser: { value: 0 }, runAsGroup: { value: 3000 } },
-  ],
-  ["sets a numeric user", { uid: 7, username: "" }, {}, { runAsUser: { value: 7 } }],
-  ["sets a user name", { username: "web" }, {}, { runAsUsername: "web" }],
-  [
-    "sets a user name overridden by the pod",
-    { username: "web" },
-    { runAsUser: 8 },
-    { runAsUser: { value: 8 } },
-  ],
-];
-for (const [image, user, own, told] of users) {
+    ["sets no user", { username: "" }, {}, { runAsUser: { value: 0 } }],
+    [
+      "sets no user, with a group in the pod",
+      { username: "" },
+      { runAsGroup: 3000 },
+      { runAsUser: { value: 0 }, runAsGroup: { value: 3000 } },
+    ],
+    ["sets a numeric user", { uid: 7, username: "" }, {}, { runAsUser: { value: 7 } }],
+    ["sets a user name", { username: "web" }, {}, { runAsUsername: "web" }],
+    [
+      "sets a user name overridden by the pod",
+      { username: "web" },
+      { runAsUser: 8 },
+      { runAsUser: { value: 8 } },
+    ],
+  ];
+for (const [image, user, own, wanted] of users) {
   test(`the container user for an image that ${image}`, () => {
     const { runAsUser, runAsUsername, runAsGroup } = containerSecurity(
       samplePod(),
@@ -417,7 +418,7 @@ for (const [image, user, own, told] of users) {
         ...(runAsUsername && { runAsUsername }),
         ...(runAsGroup && { runAsGroup }),
       },
-      told,
+      wanted,
     );
   });
 }

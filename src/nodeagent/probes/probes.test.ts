@@ -29,22 +29,22 @@ const runOnce = (probe: object): Promise<ProbeResult> =>
     },
   );
 
-interface Asked {
+interface ProbeRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-async function onServer(play: (port: number, asked: Asked[]) => Promise<void>): Promise<void> {
-  const asked: Asked[] = [];
+async function onServer(play: (port: number, requests: ProbeRequest[]) => Promise<void>): Promise<void> {
+  const requests: ProbeRequest[] = [];
   const server: Server = createServer((request, response) => {
-    asked.push({ url: request.url ?? "", headers: request.headers });
+    requests.push({ url: request.url ?? "", headers: request.headers });
     const code = Number(/code=(\d+)/.exec(request.url ?? "")?.[1] ?? 200);
     const to = /to=([^&]+)/.exec(request.url ?? "")?.[1];
     response.writeHead(to ? 302 : code, to ? { location: decodeURIComponent(to) } : {}).end("body");
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   try {
-    await play((server.address() as AddressInfo).port, asked);
+    await play((server.address() as AddressInfo).port, requests);
   } finally {
     server.close();
   }
@@ -60,21 +60,21 @@ const answers: [path: string, result: string, output: RegExp][] = [
 ];
 for (const [path, result, output] of answers) {
   test(`an HTTP probe of ${path} is a ${result}`, () =>
-    onServer(async (port, asked) => {
+    onServer(async (port, requests) => {
       const answer = await runOnce({ httpGet: { path, port, httpHeaders: [{ name: "X-A", value: "b" }] } });
       assert.equal(answer.result, result);
       assert.match(answer.output, output);
       assert.deepEqual(
-        [asked[0]?.url, asked[0]?.headers["x-a"], asked[0]?.headers["user-agent"]],
+        [requests[0]?.url, requests[0]?.headers["x-a"], requests[0]?.headers["user-agent"]],
         [path, "b", "probe/1"],
       );
     }));
 }
 
 test("an HTTP probe requests a path that is not valid in a URL as written", () =>
-  onServer(async (port, asked) => {
+  onServer(async (port, requests) => {
     const answer = await runOnce({ httpGet: { path: "a b/ä#c", port } });
-    assert.deepEqual([answer.result, asked[0]?.url], ["success", "/a%20b/%C3%A4"]);
+    assert.deepEqual([answer.result, requests[0]?.url], ["success", "/a%20b/%C3%A4"]);
   }));
 
 // Each waits one second for nothing, so they run concurrently.
@@ -227,13 +227,13 @@ for (const [name, probe, given, expected] of runs) {
 
 test("a probe may be triggered at once without changing its schedule, but not before its initial delay", async () => {
   const clock = virtualClock();
-  const asked: number[] = [];
+  const requests: number[] = [];
   const begun = probeWorker({
     clock,
     probe: { periodSeconds: 30, initialDelaySeconds: 10 },
     startedAt: 0,
     runProbe: () => {
-      asked.push(clock.now() / 1000);
+      requests.push(clock.now() / 1000);
       return Promise.resolve({ result: "success", output: "" } as ProbeResult);
     },
     onFailure: () => undefined,
@@ -246,7 +246,7 @@ test("a probe may be triggered at once without changing its schedule, but not be
     await clock.advance(1000);
   }
   begun.stop();
-  assert.deepEqual(asked, [10, 17, 40, 70]);
+  assert.deepEqual(requests, [10, 17, 40, 70]);
 });
 
 test("after close no probe is executed", async () => {
@@ -256,10 +256,15 @@ test("after close no probe is executed", async () => {
       { name: "c", image: "i", readinessProbe: { exec: { command: ["true"] }, periodSeconds: 1 } },
     ],
   });
-  let asked = 0;
+  let requests = 0;
   const runtime = {
     execSync: () =>
-      Promise.resolve({ stdout: Buffer.alloc(0), stderr: Buffer.alloc(0), exitCode: 0, asked: asked++ }),
+      Promise.resolve({
+        stdout: Buffer.alloc(0),
+        stderr: Buffer.alloc(0),
+        exitCode: 0,
+        requests: requests++,
+      }),
   } as unknown as ContainerRuntime;
   const all = probes({
     runtime,
@@ -277,12 +282,12 @@ test("after close no probe is executed", async () => {
   };
   all.update(pod, observed([running(pod, "c", "running")]), []);
   await pass();
-  assert.ok(asked > 1);
+  assert.ok(requests > 1);
   all.close();
-  const before = asked;
+  const before = requests;
   all.update(pod, observed([running(pod, "c", "running", { restarts: 1 })]), []);
   await pass();
-  assert.equal(asked, before);
+  assert.equal(requests, before);
 });
 
 test("after a restart of the agent the first result decides, then the thresholds apply", async () => {
@@ -313,7 +318,7 @@ test("after a restart of the agent the first result decides, then the thresholds
 test("a command timeout is a failure, or ignored if ExecProbeTimeout is off", async () => {
   const late = new ExecTimeout(["sleep"], 1);
   const runtime = { ...fakeRuntime(), execSync: () => Promise.reject(late) };
-  const asked = (ignoresLateCommands: boolean): Promise<ProbeResult> =>
+  const resultOf = (ignoresLateCommands: boolean): Promise<ProbeResult> =>
     runProbe(
       { exec: { command: ["sleep"] } },
       {
@@ -326,6 +331,6 @@ test("a command timeout is a failure, or ignored if ExecProbeTimeout is off", as
         signal: new AbortController().signal,
       },
     );
-  assert.deepEqual(await asked(false), { result: "failure", output: late.message });
-  await assert.rejects(asked(true), late);
+  assert.deepEqual(await resultOf(false), { result: "failure", output: late.message });
+  await assert.rejects(resultOf(true), late);
 });

@@ -67,7 +67,7 @@ const reserved: [
   name: string,
   refusals: number,
   exists: boolean,
-  told: string,
+  expected: string,
   refused: RegExp | undefined,
 ][] = [
   [

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { runtimeStats } from "./runtime-stats.ts";
 
 const value = (given: number) => ({ value: given });
-const told = {
+const stats = {
   attributes: { id: "s", metadata: { name: "p", uid: "u", namespace: "n", attempt: 0 } },
   linux: {
     cpu: { usageCoreNanoSeconds: value(5) },
@@ -18,7 +18,7 @@ const told = {
 };
 
 test("stats of the runtime replace those of the pod's cgroup", async () => {
-  const found = await runtimeStats({ listPodSandboxStats: () => Promise.resolve([told] as never) });
+  const found = await runtimeStats({ listPodSandboxStats: () => Promise.resolve([stats] as never) });
   const { usage, network } = found!.pods.get("u")!;
   assert.deepEqual(
     [usage.cpuNanoseconds, usage.workingSetBytes, usage.memoryLimitBytes, usage.memoryBytes, usage.processes],

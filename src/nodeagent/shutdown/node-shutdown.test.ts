@@ -22,13 +22,13 @@ function machine(
   const clock = virtualClock();
   const calls: string[] = [];
   let shutdown: (begins: boolean) => void = () => undefined;
-  let asked = 0;
+  let requests = 0;
   let lose: () => void = () => undefined;
   let connections = 0;
   const times: [number, number][] = [];
   const logind = (): Logind => ({
     closed: new Promise((resolve) => (lose = resolve)),
-    longestDelaySeconds: async () => delays[Math.min(asked++, delays.length - 1)]!,
+    longestDelaySeconds: async () => delays[Math.min(requests++, delays.length - 1)]!,
     overrideDelay: async (seconds) => void calls.push(`override ${seconds}`),
     inhibit: async () => {
       calls.push("inhibit");

@@ -250,10 +250,10 @@ test("a manifest removed and put back at once restarts its pods", async (t) => {
 
 test("a URL is fetched with its headers, and a failure keeps the previous pods", async () => {
   let answer: [number, string] = [200, manifest("u")];
-  const asked: (string | undefined)[] = [];
+  const requests: (string | undefined)[] = [];
   let raw: readonly string[] = [];
   const server = createServer((request, response) => {
-    asked.push(request.headers["x-a"] as string);
+    requests.push(request.headers["x-a"] as string);
     raw = request.rawHeaders;
     response.writeHead(answer[0]).end(answer[1]);
   });
@@ -292,7 +292,7 @@ test("a URL is fetched with its headers, and a failure keeps the previous pods",
     answer = [200, manifest("v")];
     await wait(() => received.length === 2);
     assert.deepEqual(received, [["u-n1"], ["v-n1"]]);
-    assert.equal(asked[0], "b");
+    assert.equal(requests[0], "b");
     assert.deepEqual(
       raw.filter((_each, at) => raw[at - 1]?.toLowerCase() === "x-many"),
       ["2", "1", "3"],

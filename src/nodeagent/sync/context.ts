@@ -8,7 +8,7 @@ import type { PodCache } from "../containers/pod-cache.ts";
 import type { Images } from "../images/images.ts";
 import type { Hooks } from "../lifecycle/hooks.ts";
 import type { CpuSettings } from "../plan/amounts.ts";
-import type { BackOff } from "../plan/back-off.ts";
+import type { BackOff } from "../plan/backoff.ts";
 import type { DnsConfig } from "../plan/dns.ts";
 import type { SecuritySettings } from "../plan/security.ts";
 import type { Probes } from "../probes/probes.ts";

@@ -113,7 +113,7 @@ test("keys that are invalid variable names are skipped and reported", async () =
   ]);
 });
 
-const troubles: [name: string, container: object, message: string][] = [
+const problems: [name: string, container: object, message: string][] = [
   [
     "a config map",
     { env: [{ name: "A", valueFrom: { configMapKeyRef: { name: "none", key: "a" } } }] },
@@ -136,7 +136,7 @@ const troubles: [name: string, container: object, message: string][] = [
   ],
   ["a whole secret", { envFrom: [{ secretRef: { name: "none" } }] }, 'secret "none" not found'],
 ];
-for (const [name, container, message] of troubles) {
+for (const [name, container, message] of problems) {
   test(`a missing reference to ${name} is an error`, () =>
     assert.rejects(
       of(container),

@@ -84,7 +84,7 @@ for (const [name, claim, volume, expected] of claimed) {
   });
 }
 
-const devices: [name: string, volume: object, told: RegExp][] = [
+const devices: [name: string, volume: object, expected: RegExp][] = [
   [
     "that is a directory",
     { local: "here", volumeMode: "Block" },

@@ -29,7 +29,7 @@ test("without a limit a volume in memory has the kernel's default size", async (
   assert.deepEqual(mounter.done, ["tmpfs 1777 any"]);
 });
 
-const hugePages: [name: string, medium: string, asked: readonly string[], expected: string | RegExp][] = [
+const hugePages: [name: string, medium: string, sizes: readonly string[], expected: string | RegExp][] = [
   ["an emptyDir of huge pages has the page size the pod requests", "HugePages", ["2Mi"], "hugetlbfs 2M"],
   [
     "an emptyDir of huge pages may select one of several page sizes",
@@ -56,10 +56,10 @@ const hugePages: [name: string, medium: string, asked: readonly string[], expect
     /medium: HugePages can't be used if container requests multiple huge page sizes/,
   ],
 ];
-for (const [name, medium, asked, expected] of hugePages)
+for (const [name, medium, sizes, expected] of hugePages)
   test(name, async (t) => {
     const { mount, mounter } = await setUp(t);
-    const requests = Object.fromEntries(asked.map((size) => [`hugepages-${size}`, "4Mi"]));
+    const requests = Object.fromEntries(sizes.map((size) => [`hugepages-${size}`, "4Mi"]));
     const containers = [
       { name: "c", resources: { requests }, volumeMounts: [{ name: "v", mountPath: "/v" }] },
     ];

@@ -150,9 +150,9 @@ export const pod = strategy<Pod>({
       : [];
     return [...named, ...podWarnings(obj.metadata, obj.spec, dialect)];
   },
-  graceSeconds: ({ spec, status }, asked) => {
+  graceSeconds: ({ spec, status }, requested) => {
     if (!spec.nodeName || status.phase === "Failed" || status.phase === "Succeeded") return 0;
-    const seconds = asked ?? spec.terminationGracePeriodSeconds ?? 0;
+    const seconds = requested ?? spec.terminationGracePeriodSeconds ?? 0;
     return seconds < 0 ? 1 : seconds;
   },
   fields: ({ spec, status }) => ({

@@ -184,9 +184,9 @@ export const certificateSigningRequest = strategy<Request>({
   resets: ["spec", "status"],
   validateName: () => [],
   prepareForCreate: (obj, { identity }) => {
-    const { username: _name, uid: _uid, groups: _groups, extra: _extra, ...asked } = obj.spec;
+    const { username: _name, uid: _uid, groups: _groups, extra: _extra, ...rest } = obj.spec;
     obj.spec = {
-      ...asked,
+      ...rest,
       username: identity.name,
       ...(identity.uid && { uid: identity.uid }),
       ...(identity.groups.length > 0 && { groups: [...identity.groups] }),

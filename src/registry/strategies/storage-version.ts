@@ -69,16 +69,16 @@ function serverErrors(
 
 function commonErrors({
   storageVersions = [],
-  commonEncodingVersion: said,
+  commonEncodingVersion: commonBefore,
 }: StorageVersionStatus): FieldError[] {
   const versions = new Set(storageVersions.map(({ encodingVersion = "" }) => encodingVersion));
   const [common] = versions.size === 1 ? versions : [];
-  if (common === said) return [];
+  if (common === commonBefore) return [];
   const detail =
     common === undefined
       ? "should be nil if servers do not agree on the same encoding version, or if there is no server reporting the supported versions yet"
-      : `the ${said === undefined ? "" : "actual "}common encoding version is ${common}`;
-  return [invalidValue("status.commonEncodingVersion", said ?? null, detail)];
+      : `the ${commonBefore === undefined ? "" : "actual "}common encoding version is ${common}`;
+  return [invalidValue("status.commonEncodingVersion", commonBefore ?? null, detail)];
 }
 
 function conditionErrors(conditions: readonly StorageVersionCondition[]): FieldError[] {

@@ -58,17 +58,17 @@ function changeErrors(
   const errors: FieldError[] = [];
   if (!before.volumeName && now.volumeName) before.volumeName = now.volumeName;
   const key = names.annotations.betaStorageClass;
-  const [said, saidBefore] = [claim.metadata.annotations?.[key], old.metadata.annotations?.[key]];
+  const [annotation, saidBefore] = [claim.metadata.annotations?.[key], old.metadata.annotations?.[key]];
   // The class may move from the annotation to the field, and may be set where neither was.
   const moved =
     saidBefore !== undefined &&
     before.storageClassName === undefined &&
     now.storageClassName === saidBefore &&
-    (said === undefined || said === saidBefore);
+    (annotation === undefined || annotation === saidBefore);
   if (moved) delete now.storageClassName;
   else {
-    if ((said ?? "") !== (saidBefore ?? ""))
-      errors.push(invalidValue(`metadata.annotations.${key}`, said ?? "", "field is immutable"));
+    if ((annotation ?? "") !== (saidBefore ?? ""))
+      errors.push(invalidValue(`metadata.annotations.${key}`, annotation ?? "", "field is immutable"));
     const filledIn =
       settings.retroactiveClass !== false &&
       now.storageClassName !== undefined &&

@@ -411,19 +411,19 @@ test("any text is either decoded or rejected", () => {
 });
 
 test("where empty differs from absent, an empty value is decoded as such, but never encoded", () => {
-  const Told = message("Told", "", {
+  const Amounts = message("Amounts", "", {
     items: optional(1, list(string), "", { keepEmpty: true }),
     amounts: optional(2, map(quantity), "", { keepEmpty: true }),
     plain: optional(3, list(string), ""),
   });
   const given = { items: [], amounts: {}, plain: [] };
-  assert.deepEqual(decodeJson(Told, JSON.stringify(given)).value, { items: [], amounts: {} });
-  assert.deepEqual(decodeJson(Told, `{"unknown":1,"items":[],"amounts":{}}`).value, {
+  assert.deepEqual(decodeJson(Amounts, JSON.stringify(given)).value, { items: [], amounts: {} });
+  assert.deepEqual(decodeJson(Amounts, `{"unknown":1,"items":[],"amounts":{}}`).value, {
     items: [],
     amounts: {},
   });
-  assert.deepEqual(fromJsonValue(Told, given).value, { items: [], amounts: {} });
-  assert.equal(encodeJson(Told, given), "{}");
+  assert.deepEqual(fromJsonValue(Amounts, given).value, { items: [], amounts: {} });
+  assert.equal(encodeJson(Amounts, given), "{}");
 });
 
 const documents: [name: string, text: string][] = [

@@ -35,8 +35,8 @@ describe("access to pods", { concurrency: 6, ...needsCluster() }, () => {
     resting = await home.script(`for i in 1 2 3 4 5; do echo line $i; done; echo oops >&2; ${forever}`);
     await home.ready(resting);
     await until("it has said everything", async () => {
-      const said = await home.logs(resting);
-      return said.includes("line 5\n") && said.includes("oops\n");
+      const log = await home.logs(resting);
+      return log.includes("line 5\n") && log.includes("oops\n");
     });
   });
   after(async () => {

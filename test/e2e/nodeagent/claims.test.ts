@@ -45,7 +45,7 @@ describe("claims on volumes of a driver", needsCluster(), () => {
       version: "1.0.0",
       procedures: procedures(),
     });
-    assert.equal((await plugin.told).error, undefined);
+    assert.equal((await plugin.reported).error, undefined);
     await cluster.client
       .of(kinds.csiDrivers)
       .create({ metadata: { name: driver }, spec: { attachRequired: true } });

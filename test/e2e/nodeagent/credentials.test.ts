@@ -35,7 +35,7 @@ describe("credentials of a node", needsCluster(), () => {
     registry.protect(password);
     const programs = join(cluster.folder, "providers");
     await mkdir(programs);
-    const asked = join(cluster.folder, "provider-was-asked");
+    const record = join(cluster.folder, "provider-was-asked");
     const version = (group: string): string =>
       apiVersionOf(cluster.dialect, { group, branded: true, version: "v1" });
     const answer = {
@@ -47,7 +47,7 @@ describe("credentials of a node", needsCluster(), () => {
     };
     await writeFile(
       join(programs, "keys"),
-      `#!/bin/sh\ncat >> ${asked}\ncat <<END\n${JSON.stringify(answer)}\nEND\n`,
+      `#!/bin/sh\ncat >> ${record}\ncat <<END\n${JSON.stringify(answer)}\nEND\n`,
     );
     await chmod(join(programs, "keys"), 0o755);
     const config = join(cluster.folder, "providers.json");
@@ -73,7 +73,7 @@ describe("credentials of a node", needsCluster(), () => {
     const always = { image, imagePullPolicy: "Always" };
     assert.equal(await home.output("cat /guarded", always), "x");
     assert.equal(await home.output("cat /guarded", always), "x");
-    assert.equal((await readFile(asked, "utf8")).trim().split("\n").length, 1, "the answer was kept");
+    assert.equal((await readFile(record, "utf8")).trim().split("\n").length, 1, "the answer was kept");
     registry.protect(undefined);
   });
 

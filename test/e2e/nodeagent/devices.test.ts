@@ -63,7 +63,7 @@ describe("devices of plugins", needsCluster(), () => {
         }),
       ],
     });
-    assert.equal((await plugin.told).error, undefined);
+    assert.equal((await plugin.reported).error, undefined);
     await allocatable("2");
   };
   const allocatable = (count: string): Promise<true> =>

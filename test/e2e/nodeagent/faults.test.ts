@@ -77,7 +77,7 @@ describe("a node under faults", needsCluster(), () => {
     async (t: TestContext): Promise<void> => {
       const home = await podHome(cluster);
       home.stop();
-      const said: string[] = [];
+      const lines: string[] = [];
       const wrong = await faultRound({
         cluster,
         runtimeProxy,
@@ -94,15 +94,15 @@ describe("a node under faults", needsCluster(), () => {
         ...(isLong && { initially: most - 10 }),
         partitionSeconds: awaySeconds,
         say: (line) => {
-          said.push(line);
+          lines.push(line);
           // Prints the progress of runs that may take an hour.
           if (isLong) process.stderr.write(`${new Date().toISOString()} ${line}\n`);
         },
       });
       // Reports not every step, but the faults of the programs and the summary.
-      const told = said.filter((line) => !/^\d+\.\d+ /.test(line));
-      t.diagnostic(`seed ${seed}, ${said.length - told.length} steps: ${told.join("; ")}`);
-      assert.deepEqual(wrong, [], `${said.join("\n")}\n${(await cluster.agent.log()).slice(-20_000)}`);
+      const faults = lines.filter((line) => !/^\d+\.\d+ /.test(line));
+      t.diagnostic(`seed ${seed}, ${lines.length - faults.length} steps: ${faults.join("; ")}`);
+      assert.deepEqual(wrong, [], `${lines.join("\n")}\n${(await cluster.agent.log()).slice(-20_000)}`);
     };
   for (let seed = firstSeed; seed < firstSeed + rounds; seed++) {
     test(

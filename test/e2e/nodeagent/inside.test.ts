@@ -276,10 +276,10 @@ describe("inside a container", { concurrency: 8, ...needsCluster() }, () => {
       "true",
       ...volume({ hostPath: { path: join(place, "file"), type: "Directory" } }),
     );
-    const [trouble] = (await home.events(wrong, "FailedMount")).filter(
+    const [problem] = (await home.events(wrong, "FailedMount")).filter(
       ({ reason }) => reason === "FailedMount",
     );
-    assert.match(trouble?.message ?? "", /hostPath type check failed: .* is not a directory/);
+    assert.match(problem?.message ?? "", /hostPath type check failed: .* is not a directory/);
     await home.remove(wrong);
     assert.deepEqual((await readdir(place)).toSorted(), ["file", "made", "new"]);
   });

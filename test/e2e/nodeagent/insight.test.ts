@@ -105,13 +105,16 @@ describe("insight into a node", needsCluster(), () => {
 
   test("a pod has a user namespace, or waits with the reason why the runtime does not support it", async () => {
     const name = await home.script("cat /proc/self/uid_map", {}, { hostUsers: false });
-    const told = await until("it has ended, or the reason why it cannot start is reported", async () => {
+    const reported = await until("it has ended, or the reason why it cannot start is reported", async () => {
       if (home.get(name)?.status?.phase === "Succeeded") return await home.logs(name);
       const { items } = await cluster.client.of(kinds.coreEvents).list({ namespace: home.namespace });
       const of = items.filter(({ involvedObject }) => involvedObject?.name === name);
       return of.find(({ reason }) => reason === "FailedCreatePodSandBox")?.message;
     });
-    assert.match(told, /^\s+0 +[1-9]\d+ +65536\n$|has no user namespaces, which hostUsers: false asks for/);
+    assert.match(
+      reported,
+      /^\s+0 +[1-9]\d+ +65536\n$|has no user namespaces, which hostUsers: false asks for/,
+    );
     await home.remove(name);
   });
 });

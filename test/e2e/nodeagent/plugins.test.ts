@@ -53,7 +53,7 @@ describe("volume plugins of the node", needsCluster(), () => {
   const startDriver = async (): Promise<void> => {
     const info = { type: "CSIPlugin", name: driver, version: "1.0.0", procedures } as const;
     plugin = await announcePlugin(cluster.agent.rootDir, info);
-    assert.equal((await plugin.told).error, undefined);
+    assert.equal((await plugin.reported).error, undefined);
   };
   /** Closes the sockets, as if the driver had died. */
   const endDriver = async (): Promise<void> => {

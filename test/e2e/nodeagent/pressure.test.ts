@@ -46,8 +46,8 @@ describe("a node under pressure", needsCluster(), () => {
   };
   const why = async (): Promise<string> => {
     const [program = "", ...words] = programCommand("orch");
-    const asked = ["node", "why-evict", cluster.nodeName, "--orchconfig", cluster.apiserver.kubeconfig];
-    return (await run(program, [...words, ...asked])).stdout;
+    const whyEvict = ["node", "why-evict", cluster.nodeName, "--orchconfig", cluster.apiserver.kubeconfig];
+    return (await run(program, [...words, ...whyEvict])).stdout;
   };
 
   test("a pod that fills the disk is evicted, as the agent's pressure report predicts, the others stay, and the pressure ends", async () => {
@@ -78,8 +78,8 @@ describe("a node under pressure", needsCluster(), () => {
   });
 
   test("a pod that uses the memory of all pods is evicted; one that stays within its request stays", async () => {
-    const asked = { resources: { requests: { memory: "64Mi" } } };
-    const modest = await home.script(stays, asked);
+    const requested = { resources: { requests: { memory: "64Mi" } } };
+    const modest = await home.script(stays, requested);
     await home.ready(modest);
     const greedy = await home.script(`A=$(head -c 250000000 /dev/zero | tr '\\0' a); ${stays}`);
     const evicted = await home.ended(greedy);

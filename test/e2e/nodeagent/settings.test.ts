@@ -127,8 +127,8 @@ describe("settings of a whole agent", needs("root"), () => {
     const started = await start(t, ["--pod-cidr=10.9.0.0/24"], { statics: ["settings-s"] });
     await until("the static pod runs", async () => running(started).length === 1);
     assert.deepEqual(running(started), ["settings-s-n1"]);
-    const told = started.runtime.calls.find(({ method }) => method === "UpdateRuntimeConfig");
-    assert.match(JSON.stringify(told?.request), /10\.9\.0\.0\/24/);
+    const call = started.runtime.calls.find(({ method }) => method === "UpdateRuntimeConfig");
+    assert.match(JSON.stringify(call?.request), /10\.9\.0\.0\/24/);
   });
 
   test(

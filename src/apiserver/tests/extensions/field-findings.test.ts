@@ -45,7 +45,14 @@ const operations = `[{"op":"add","path":"/spec/known","value":"c","odd":1},
 const unknown =
   'unknown field "metadata.odd", unknown field "spec.odd", unknown field "spec.inner.metadata.odd"';
 
-const findings: [name: string, method: string, path: string, body: string, media: string, said: string][] = [
+const findings: [
+  name: string,
+  method: string,
+  path: string,
+  body: string,
+  media: string,
+  expected: string,
+][] = [
   [
     "JSON: duplicate fields are reported first",
     "POST",

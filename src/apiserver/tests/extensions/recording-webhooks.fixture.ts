@@ -9,7 +9,7 @@ import { serve } from "../../server.fixture.ts";
 type Json = Record<string, unknown>;
 
 /** The part of a review that tests check. */
-export interface Asked {
+export interface RecordedRequest {
   readonly hook: "mutating" | "validating";
   readonly operation: string;
   readonly name?: string;
@@ -25,16 +25,16 @@ interface Reply {
 /** Starts a server with such webhooks; `reply` determines the response of the mutating one. */
 export async function recordReviews(
   t: { after(work: () => void): void },
-  reply: (asked: Asked) => Reply = () => ({}),
+  reply: (requested: RecordedRequest) => Reply = () => ({}),
 ) {
-  const seen: Asked[] = [];
+  const seen: RecordedRequest[] = [];
   const year = { now: Date.now(), days: 30 };
   const authority = createAuthority({ commonName: "hooks" }, year);
   const serving = signServing(authority, { commonName: "hook" }, ["127.0.0.1"], year);
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     let text = "";
     for await (const chunk of request) text += String(chunk);
-    const review = JSON.parse(text) as { request: Asked & { uid: string } } & Json;
+    const review = JSON.parse(text) as { request: RecordedRequest & { uid: string } } & Json;
     const hook = request.url?.startsWith("/mutating") ? "mutating" : "validating";
     const recorded = { ...review.request, hook } as const;
     seen.push(recorded);
@@ -75,10 +75,10 @@ export async function recordReviews(
   const probe = { body: { metadata: { name: "probe" } } };
   await eventually(async () => {
     await server.ask("POST", "/api/v1/namespaces/default/configmaps?dryRun=All", probe);
-    return new Set(seen.map((asked) => asked.hook)).size === 2;
+    return new Set(seen.map((requested) => requested.hook)).size === 2;
   });
   /** Returns the reviews that were sent during the work. */
-  const during = async (work: () => Promise<unknown>): Promise<readonly Asked[]> => {
+  const during = async (work: () => Promise<unknown>): Promise<readonly RecordedRequest[]> => {
     seen.length = 0;
     await work();
     return [...seen];

@@ -12,7 +12,7 @@ const logs: [
   name: string,
   path: string,
   answer: [status: number, text: string],
-  expected: [status: number, asked: string | undefined, body: RegExp],
+  expected: [status: number, requested: string | undefined, body: RegExp],
 ][] = [
   [
     "a log is fetched from the pod's node agent",
@@ -94,15 +94,15 @@ after(async () => {
 async function asking(method: string, path: string) {
   const before = agent.requests.length;
   const got = await server.inject({ method, path });
-  return { status: got.status, text: await got.text(), asked: agent.requests.slice(before) };
+  return { status: got.status, text: await got.text(), requested: agent.requests.slice(before) };
 }
 
-for (const [name, path, answer, [expected, asked, body]] of logs) {
+for (const [name, path, answer, [expected, requested, body]] of logs) {
   test(name, async () => {
     reply = answer;
     const got = await asking("GET", `${pods}/${path}`);
     assert.match(got.text, body);
-    assert.deepEqual([got.status, got.asked[0]], [expected, asked]);
+    assert.deepEqual([got.status, got.requested[0]], [expected, requested]);
   });
 }
 
@@ -127,7 +127,7 @@ for (const [name, path, status, text] of plain) {
   test(name, async () => {
     const got = await asking("POST", `${pods}/${path}`);
     assert.match(got.text, text);
-    assert.deepEqual([got.status, got.asked], [status, []]);
+    assert.deepEqual([got.status, got.requested], [status, []]);
   });
 }
 
@@ -168,10 +168,10 @@ test("after an upgrade, bytes are relayed both ways, and each direction ends sep
       socket.write(
         "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nX-Stream-Protocol-Version: v4\r\n\r\nwelcome;",
       );
-      let heard = "";
-      socket.on("data", (chunk: Buffer) => (heard += chunk.toString()));
+      let reply = "";
+      socket.on("data", (chunk: Buffer) => (reply += chunk.toString()));
       // The client has half-closed the connection, and still receives the response.
-      socket.on("end", () => socket.end(`heard ${heard}`));
+      socket.on("end", () => socket.end(`heard ${reply}`));
     },
   });
   await using server = await cluster(agent, 0);
@@ -244,6 +244,6 @@ for (const [name, path, status, text] of places) {
   test(name, async () => {
     const got = await asking("GET", path);
     assert.match(got.text, text);
-    assert.deepEqual([got.status, got.asked], [status, []]);
+    assert.deepEqual([got.status, got.requested], [status, []]);
   });
 }
