@@ -58,22 +58,22 @@ function changeErrors(
   const errors: FieldError[] = [];
   if (!before.volumeName && now.volumeName) before.volumeName = now.volumeName;
   const key = names.annotations.betaStorageClass;
-  const [annotation, saidBefore] = [claim.metadata.annotations?.[key], old.metadata.annotations?.[key]];
+  const [annotation, annotationBefore] = [claim.metadata.annotations?.[key], old.metadata.annotations?.[key]];
   // The class may move from the annotation to the field, and may be set where neither was.
   const moved =
-    saidBefore !== undefined &&
+    annotationBefore !== undefined &&
     before.storageClassName === undefined &&
-    now.storageClassName === saidBefore &&
-    (annotation === undefined || annotation === saidBefore);
+    now.storageClassName === annotationBefore &&
+    (annotation === undefined || annotation === annotationBefore);
   if (moved) delete now.storageClassName;
   else {
-    if ((annotation ?? "") !== (saidBefore ?? ""))
+    if ((annotation ?? "") !== (annotationBefore ?? ""))
       errors.push(invalidValue(`metadata.annotations.${key}`, annotation ?? "", "field is immutable"));
     const filledIn =
       settings.retroactiveClass !== false &&
       now.storageClassName !== undefined &&
       before.storageClassName === undefined &&
-      (saidBefore === undefined || now.storageClassName === saidBefore);
+      (annotationBefore === undefined || now.storageClassName === annotationBefore);
     if (filledIn) delete now.storageClassName;
   }
   const [size, oldSize] = [now.resources.requests?.["storage"], before.resources.requests?.["storage"]];

@@ -5,6 +5,7 @@
 //
 // Shared sets are frozen. A text is shared once it was seen a second time, since many texts occur only in one object.
 import { randomUUID } from "node:crypto";
+import { crc32 } from "node:zlib";
 import { isShared, markShared } from "../shared-values.ts";
 import { type FieldSet, leaf, parseFieldSet } from "./field-set.ts";
 import { type Json, isList, isObject } from "./json-value.ts";
@@ -46,8 +47,8 @@ export class StoredParser {
   /** Shared sets by the beginning of their text, in order of their first use. */
   readonly #shared = new Map<string, SharedSet[]>();
   #characters = 0;
-  /** The latest texts seen once. */
-  readonly #seen = new Set<string>();
+  /** Checksums of the latest texts seen once: the texts are slices, each of which keeps that of a whole object. */
+  readonly #seen = new Set<number>();
 
   /** Parses a stored object: as JSON.parse does, but with shared field sets in the managed fields. */
   parse(text: string): unknown {
@@ -78,9 +79,10 @@ export class StoredParser {
     const end = endOfObject(text, start);
     if (end - start < minLength || end - start > maxLength) return undefined;
     const own = text.slice(start, end);
-    if (this.#seen.delete(own)) return this.#share(own);
+    const checksum = crc32(own);
+    if (this.#seen.delete(checksum)) return this.#share(own);
     if (this.#seen.size >= maxSeen) this.#seen.delete(this.#seen.values().next().value!);
-    this.#seen.add(own);
+    this.#seen.add(checksum);
     return undefined;
   }
 
