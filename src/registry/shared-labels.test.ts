@@ -2,12 +2,22 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SharedLabels } from "./shared-labels.ts";
 
-test("equal labels in the same order are held once", () => {
+test("equal labels are held once", () => {
   const shared = new SharedLabels();
-  const first = shared.of({ a: "1", b: "2" });
-  assert.equal(shared.of({ a: "1", b: "2" }), first);
-  const reversed = shared.of({ b: "2", a: "1" });
-  assert.deepEqual(Object.keys(reversed), ["b", "a"]);
+  const first = shared.of({ app: "web", tier: "front" });
+  assert.equal(shared.of({ app: "web", tier: "front" }), first);
+  assert.notEqual(shared.of({ app: "web", tier: "back" }), first);
+});
+
+test("thousands of different labels stay different", () => {
+  const shared = new SharedLabels();
+  for (let at = 0; at < 10_000; at++) assert.deepEqual(shared.of({ at: String(at) }), { at: String(at) });
+});
+
+test("labels in another order keep their order", () => {
+  const shared = new SharedLabels();
+  shared.of({ a: "1", b: "2" });
+  assert.deepEqual(Object.keys(shared.of({ b: "2", a: "1" })), ["b", "a"]);
 });
 
 test("long labels are not held", () => {
