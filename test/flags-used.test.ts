@@ -52,8 +52,8 @@ for (const [program, options, rooms] of [
     );
     const unused = all
       .filter(
-        ({ name, notYet, idle }) =>
-          notYet === undefined && idle === undefined && !new RegExp(`\\b${name}\\b`).test(readers),
+        ({ name, unavailable, idle }) =>
+          unavailable === undefined && idle === undefined && !new RegExp(`\\b${name}\\b`).test(readers),
       )
       .map(({ name }) => name);
     assert.deepEqual(unused.toSorted(), Object.keys(otherwise[program]!).toSorted());

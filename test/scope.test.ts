@@ -27,10 +27,10 @@ for (const [marker, options] of programs) {
     const [before = "", rest = ""] = text.split(begin);
     const after = rest.split(end)[1] ?? "";
     const reasons = new Map<string, string[]>();
-    for (const { flag, config, notYet } of options) {
-      if (notYet !== undefined)
-        reasons.set(notYet, [
-          ...(reasons.get(notYet) ?? []),
+    for (const { flag, config, unavailable } of options) {
+      if (unavailable !== undefined)
+        reasons.set(unavailable, [
+          ...(reasons.get(unavailable) ?? []),
           `\`${flag === undefined ? config : `--${flag}`}\``,
         ]);
     }

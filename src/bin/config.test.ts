@@ -63,7 +63,7 @@ const cases: [name: string, argv: string[], code: number, out: RegExp, err: RegE
     ["check", early],
     1,
     /^$/,
-    /early\.yaml:3: storageMediaType: "application\/yaml": cannot be used yet/,
+    /early\.yaml:3: storageMediaType: "application\/yaml": cannot be used/,
   ],
   ["a missing file", ["check", join(folder, "none.yaml")], 1, /^$/, /none\.yaml: cannot read/],
   [

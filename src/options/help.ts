@@ -59,7 +59,7 @@ export function description(set: OptionSet, option: AnyOption): string {
   const parts = [option.doc];
   const alias = option.flag && set.dialect.spelling.flag(option.flag);
   if (alias && alias !== option.flag) parts.push(`Also spelled --${alias}.`);
-  if (option.notYet !== undefined) parts.push(`Not available yet: ${option.notYet}.`);
+  if (option.unavailable !== undefined) parts.push(`Not available: ${option.unavailable}.`);
   if (option.idle !== undefined) parts.push(`Has no effect: ${option.idle}.`);
   if (option.deprecated !== undefined) parts.push(`DEPRECATED: ${option.deprecated}.`);
   const shown = defaultText(option);

@@ -23,10 +23,10 @@ interface OptionParts<T> {
   check?(value: T): string | undefined;
   /** What to use instead; the flag still works, with one warning per use. */
   readonly deprecated?: string;
-  /** Why any value other than the default is rejected: the feature is not implemented yet. */
-  readonly notYet?: string;
-  /** Same as `notYet`, for some values only. */
-  notYetFor?(value: T): string | undefined;
+  /** Why any value other than the default is rejected. */
+  readonly unavailable?: string;
+  /** Same as `unavailable`, for some values only. */
+  unavailableFor?(value: T): string | undefined;
   /** Why the setting has no effect: it is accepted with a warning. */
   readonly idle?: string;
   /** Only the name appears in the help text, so that it is not mistaken for a flag that works. */

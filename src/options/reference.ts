@@ -57,7 +57,7 @@ function meaning(option: AnyOption): string {
   return [
     option.doc,
     option.gate && `Needs the feature gate ${option.gate}.`,
-    option.notYet !== undefined && `Not available yet: ${option.notYet}.`,
+    option.unavailable !== undefined && `Not available: ${option.unavailable}.`,
     option.idle !== undefined && `Has no effect: ${option.idle}.`,
     option.deprecated !== undefined && `**Deprecated**: ${option.deprecated}.`,
   ]

@@ -59,7 +59,7 @@ const sectionsOf = (dialect = dialects.orch) =>
         config: "orchMode",
         type: oneOf("a", "b"),
         default: "a",
-        notYet: "it comes later",
+        unavailable: "it comes later",
         doc: "Mode.",
       }),
       option({ flag: "trial", config: "trial", type: bool, default: false, gate: "Early", doc: "Trial." }),
@@ -254,10 +254,10 @@ const wrong: [name: string, argv: string[], file: string | undefined, errors: (s
     ["--max-pods=5 (maxPods), --read-only-port=5 (readOnlyPort): must differ"],
   ],
   [
-    "a feature that is not implemented",
+    "a feature that is not available",
     ["--orch-mode=b"],
     undefined,
-    ["--orch-mode=b (orchMode): cannot be used yet: it comes later"],
+    ["--orch-mode=b (orchMode): cannot be used: it comes later"],
   ],
   ["a gate that is off", ["--trial"], undefined, ["--trial=true (trial): needs the feature gate Early"]],
   [

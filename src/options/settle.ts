@@ -35,7 +35,7 @@ export interface Sources {
   readonly readable?: (path: string) => boolean;
   /**
    * "start" starts a program. "check" validates a configuration, possibly for another machine, so that
-   * missing files and flags are not errors. "look" only displays it: features that are not implemented yet
+   * missing files and flags are not errors. "look" only displays it: features that are not available
    * cause warnings, too.
    */
   readonly purpose?: "start" | "check" | "look";
@@ -191,11 +191,11 @@ export function settle<O extends AnyOption>(
     const reportMissing = starting
       ? report
       : (message: string): void => void warnings.push(`${where(option.name)}: ${message}`);
-    const notYet = changed ? (option.notYet ?? option.notYetFor?.(value)) : undefined;
+    const unavailable = changed ? (option.unavailable ?? option.unavailableFor?.(value)) : undefined;
     // The value itself is valid, so its other errors are reported, too.
-    if (notYet !== undefined)
+    if (unavailable !== undefined)
       return void (purpose === "look" ? warnings : errors).push(
-        `${where(option.name)}: cannot be used yet: ${notYet}`,
+        `${where(option.name)}: cannot be used: ${unavailable}`,
       );
     if (changed && option.idle !== undefined)
       warnings.push(`${where(option.name)}: has no effect: ${option.idle}`);

@@ -70,7 +70,7 @@ export const admissionSection = () =>
         isSet("admissionControl")
           ? { value: value("admissionControl") as string[], from: "--admission-control" }
           : undefined,
-      notYetFor: (names) => {
+      unavailableFor: (names) => {
         const missing = names.filter((name) => Object.hasOwn(notBuilt, name));
         return missing.length > 0
           ? missing.map((name) => `${name}: ${notBuilt[name]}`).join("; ")

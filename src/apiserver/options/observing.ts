@@ -75,7 +75,7 @@ export const observingSection = (dialect: Dialect) =>
       type: file,
       default: "",
       readable: true,
-      notYet: noProvider,
+      unavailable: noProvider,
       doc: "Configuration file of the cloud provider; empty means none.",
     }),
     option({
@@ -98,7 +98,7 @@ export const observingSection = (dialect: Dialect) =>
       type: file,
       default: "",
       readable: true,
-      notYet: noProvider,
+      unavailable: noProvider,
       doc: "Configuration file of one vendor's container registry.",
     }),
     option({

@@ -229,7 +229,7 @@ test("objects are stored in one of three encodings, protobuf by default", () => 
     const { errors, values } = run([`--storage-media-type=${media}`]);
     assert.deepEqual([errors, values.storageMediaType], [[], media]);
   }
-  assert.match(run(["--storage-media-type=application/yaml"]).errors.join(), /cannot be used yet/);
+  assert.match(run(["--storage-media-type=application/yaml"]).errors.join(), /cannot be used/);
   assert.match(run(["--storage-media-type=application/xml"]).errors.join(), /must be/);
 });
 
@@ -309,7 +309,7 @@ test("original spellings are aliases in their own dialect only", () => {
   ];
   const { errors, values } = run(argv, { dialect: dialects.kubernetes });
   assert.deepEqual(
-    errors.filter((line) => !line.includes("cannot be used yet")),
+    errors.filter((line) => !line.includes("cannot be used")),
     [],
   );
   assert.deepEqual(
@@ -319,14 +319,14 @@ test("original spellings are aliases in their own dialect only", () => {
   assert.equal(run(argv).errors.length, 3);
 });
 
-const notYet = apiserverOptions(dialects.orch).sections.flatMap(({ options }) =>
-  options.filter((option) => option.notYet !== undefined),
+const unavailable = apiserverOptions(dialects.orch).sections.flatMap(({ options }) =>
+  options.filter((option) => option.unavailable !== undefined),
 );
 
 test("unsupported flags are listed with the reason", () => {
   const help = helpText(apiserverOptions(dialects.orch), { width: 10_000 });
-  for (const option of notYet) {
-    assert.match(help, new RegExp(`--${option.flag}\\b.*\\n.*Not available yet: ${option.notYet}\\.`));
+  for (const option of unavailable) {
+    assert.match(help, new RegExp(`--${option.flag}\\b.*\\n.*Not available: ${option.unavailable}\\.`));
   }
 });
 
@@ -338,7 +338,7 @@ for (const flag of partlyBuilt) {
   test(`${flag} is refused, not ignored`, () => {
     const { errors } = run([flag], { without: [flag.slice(0, flag.indexOf("="))] });
     assert.ok(
-      errors.some((line) => line.startsWith(flag) && line.includes("cannot be used yet")),
+      errors.some((line) => line.startsWith(flag) && line.includes("cannot be used")),
       errors.join("\n"),
     );
   });

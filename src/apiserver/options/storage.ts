@@ -183,7 +183,7 @@ export const storageSection = (dialect: Dialect) =>
         (look.value("storeServers") as readonly string[]).every((server) => server === inMemory)
           ? { value: "application/json", from: "the embedded store" }
           : undefined,
-      notYetFor: (type) =>
+      unavailableFor: (type) =>
         type === "application/yaml" ? "objects are stored as JSON or in the binary form" : undefined,
       doc: `Media type of stored objects: application/json, application/yaml or ${dialect.wire.protobufMediaType}. Some resources may not follow it. The embedded store holds application/json unless this is given.`,
     }),

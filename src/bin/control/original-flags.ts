@@ -32,13 +32,13 @@ const rejected = <const F extends string, T>(
   flag: F,
   type: OptionType<T>,
   standard: NoInfer<T>,
-  notYet: string,
+  unavailable: string,
 ) =>
   option({
     flag,
     type,
     default: standard,
-    notYet,
+    unavailable,
     unlisted: true,
     doc: "Flag of the original program.",
   });

@@ -111,7 +111,7 @@ export const identitySection = (dialect: Dialect) =>
       default: "",
       readable: true,
       deprecated: "it will be removed in 1.24 or later",
-      notYet: later.cloud,
+      unavailable: later.cloud,
       doc: "Configuration file of the cloud provider.",
     }),
     option({
@@ -119,7 +119,7 @@ export const identitySection = (dialect: Dialect) =>
       type: file,
       default: "",
       readable: true,
-      notYet: later.cloud,
+      unavailable: later.cloud,
       doc: "Configuration file of one vendor's container registry.",
     }),
     option({
