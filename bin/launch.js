@@ -2,15 +2,7 @@
 // of version 24 or newer. Runs on Node 20 itself. Plain CommonJS without dependencies, because it must work
 // before anything is built.
 "use strict";
-const {
-  accessSync,
-  constants,
-  existsSync,
-  readFileSync,
-  renameSync,
-  writeFileSync,
-  writeSync,
-} = require("node:fs");
+const { accessSync, constants, existsSync, readFileSync, writeSync } = require("node:fs");
 const { delimiter, join } = require("node:path");
 
 const minVersion = 24;
@@ -157,6 +149,7 @@ function run(program) {
  * modules.
  */
 function runScript(first) {
+  const { evaluate } = require("./packed-script.js");
   const scripts = new Map();
   const base = first.slice(0, -".cjs".length);
   globalThis[Symbol.for("orch.script")] = {
@@ -174,30 +167,16 @@ function runScript(first) {
 }
 
 /**
- * Runs a script with the code cache of an earlier run, which saves a fifth of the work of a start. The
- * first line of the script is a hash of the rest, since V8 itself compares only the length, its version and
- * its flags.
- */
-function evaluate(file) {
-  const { constants: loaders, Script } = require("node:vm");
-  const source = readFileSync(file, "latin1");
-  const cache = `${file.slice(0, -".cjs".length)}-${source.slice(3, source.indexOf("\n"))}.cache`;
-  const cachedData = existsSync(cache) ? readFileSync(cache) : undefined;
-  const script = new Script(source, {
-    filename: file,
-    cachedData,
-    importModuleDynamically: loaders.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-  });
-  script.runInThisContext();
-  return { script, cache, isSaved: cachedData !== undefined && !script.cachedDataRejected };
-}
-
-/**
- * Saves the code caches soon after the start: an idle V8 drops code compiled for the start, and it rejects a
- * cache created under flags other than those of the next start (src/bin/memory-return.ts causes both).
+ * Saves the code caches soon after the start, unless the program was not actually run: an idle V8 drops code
+ * compiled for the start, and it rejects a cache created under flags other than those of the next start
+ * (src/bin/memory-return.ts causes both).
  */
 function saveCachesAfterStart(scripts) {
-  const save = () => [...scripts.values()].filter(({ isSaved }) => !isSaved).forEach(saveCache);
+  const { saveCache } = require("./packed-script.js");
+  const save = () => {
+    if (process.argv.some((arg) => /^(--help|-h|--version(=.*)?)$/.test(arg))) return;
+    [...scripts.values()].filter(({ isSaved }) => !isSaved).forEach(saveCache);
+  };
   const saveAtExit = (code) => code === 0 && save();
   process.once("exit", saveAtExit);
   process.once("orch:started", () =>
@@ -206,15 +185,6 @@ function saveCachesAfterStart(scripts) {
       save();
     }, 200).unref(),
   );
-}
-
-/** Writes the code cache, unless the program was not actually run or the folder is not writable. */
-function saveCache({ script, cache }) {
-  if (process.argv.some((arg) => /^(--help|-h|--version(=.*)?)$/.test(arg))) return;
-  try {
-    writeFileSync(`${cache}.${process.pid}`, script.createCachedData());
-    renameSync(`${cache}.${process.pid}`, cache);
-  } catch {}
 }
 
 // Node 22.15 and newer replace themselves; older versions stay as a parent that forwards signals and the exit

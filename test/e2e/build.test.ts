@@ -108,6 +108,63 @@ setTimeout(() => setFlagsFromString("--expose-gc"), 1500);
   assert.deepEqual(writtenAt(), first, "the second run used the cache, and therefore wrote none");
 });
 
+test("the library runs as two scripts that share modules, whose compiled code the build caches", () => {
+  write(
+    "src/client/index.ts",
+    `export class ApiError extends Error {}\nexport const { kinds } = { kinds: { configMaps: "maps" } };\nexport const spread = ["a"];\n`,
+  );
+  write("src/client/later.ts", `export const later = "later";\n`);
+  // The build uses a server once; this one answers as a real one does.
+  write(
+    "src/apiserver/index.ts",
+    `import { ApiError, kinds, spread } from "../client/index.ts";
+export { kinds };
+export async function startServer(): Promise<unknown> {
+  const done = async () => ({});
+  const client = { of: () => ({
+    ...{ create: done, get: done, update: done, patch: done, delete: done },
+    pages: async function* () {},
+    watch: async function* () { yield { type: "DELETED" }; },
+  }) };
+  const { later } = await import("../client/later.ts");
+  return { client, stop: done, later: [later, ...spread], error: new ApiError(), at: import.meta.url, strict: (function (this: unknown) { return this === undefined; })() };
+}
+`,
+  );
+  assert.equal(build().stderr, "Building…\n");
+  const caches = (): (readonly [string, number])[] =>
+    readdirSync(join(copy, "dist/pack"))
+      .filter((name) => /^(client|apiserver)-.*\.cache$/.test(name))
+      .map((name) => [name, statSync(join(copy, "dist/pack", name)).mtimeMs]);
+  const built = caches();
+  assert.equal(built.length, 2);
+  const program = `
+    import { startServer, kinds } from "orch/apiserver";
+    import { ApiError, kinds as same } from "orch/client";
+    const { later, error, at, strict } = await startServer();
+    console.log(later.join(), error instanceof ApiError, kinds === same, at, strict, "ApiError" in globalThis);`;
+  const use = (): string => run(process.execPath, ["--input-type=module", "--eval", program]).stdout;
+  const at = pathToFileURL(join(copy, "dist/pack/apiserver.js")).href;
+  assert.equal(use(), `later,a true true ${at} true false\n`);
+  assert.deepEqual(caches(), built, "the caches were used, and therefore not written again");
+  for (const [name] of built) rmSync(join(copy, "dist/pack", name));
+  assert.equal(use(), `later,a true true ${at} true false\n`);
+  assert.equal(caches().length, 2, "a run without caches writes them at its end");
+});
+
+test("the library does not export variables, whose changes its other script would not see", () => {
+  rmSync(join(copy, "src/apiserver"), { recursive: true });
+  write(
+    "src/client/index.ts",
+    `export let changing = 1;\nexport const change = (): void => void changing++;\n`,
+  );
+  const { status, stderr } = build();
+  rmSync(join(copy, "src/client"), { recursive: true });
+  assert.equal(status, 1);
+  assert.match(stderr, /dist\/client\/index\.js: exports a variable/);
+  assert.equal(build().status, 0);
+});
+
 test("npm start builds what changed and runs `orch up`", () => {
   write("src/base/word.ts", `export const word: string = "changed";\n`);
   const { status, stdout, stderr } = run(process.execPath, ["scripts/start.mjs", "--flag"]);
