@@ -63,26 +63,47 @@ async function listenUdp(
   const socket: UdpSocket = createSocket(
     isIPv6(address) ? { type: "udp6", ipv6Only: true } : { type: "udp4" },
   );
-  let pending = 0;
-  let open = true;
-  socket.on("message", (message, client) => {
-    const from = client.address.split("%")[0]!;
-    if (!isAllowed(from) || pending >= maxPendingDatagrams) return;
-    pending += 1;
-    resolve(message, { address: from, over: "udp" })
-      .then((reply) => {
-        if (reply && open && !signal.aborted)
-          socket.send(reply, client.port, client.address, () => undefined);
-      }, onError)
-      .finally(() => (pending -= 1));
+  const closing = new AbortController();
+  serveDatagrams(socket, {
+    resolve,
+    isAllowed,
+    onError,
+    signal: AbortSignal.any([signal, closing.signal]),
   });
   socket.bind({ address, port });
   await once(socket, "listening");
   socket.on("error", onError);
   return () => {
-    open = false;
+    closing.abort();
     return new Promise((done) => socket.close(() => done()));
   };
+}
+
+/** Answers the queries that a socket receives, until the signal is aborted. */
+export function serveDatagrams(
+  socket: UdpSocket,
+  {
+    resolve,
+    isAllowed,
+    onError,
+    signal,
+  }: Pick<DnsServerOptions, "resolve" | "onError" | "signal"> & {
+    readonly isAllowed: (address: string) => boolean;
+  },
+): void {
+  let pending = 0;
+  socket.on("message", (message, client) => {
+    const from = client.address.split("%")[0]!;
+    // Anyone with a raw socket can send from port 0, to which no reply can be sent.
+    if (client.port === 0 || !isAllowed(from) || pending >= maxPendingDatagrams) return;
+    pending += 1;
+    resolve(message, { address: from, over: "udp" })
+      .then((reply) => {
+        if (reply && !signal.aborted) socket.send(reply, client.port, client.address, () => undefined);
+      })
+      .catch(onError)
+      .finally(() => (pending -= 1));
+  });
 }
 
 async function listenTcp(
@@ -114,8 +135,11 @@ async function listenTcp(
   };
 }
 
-/** Serves length-prefixed messages; replies are sent as soon as they are ready. */
-function serveConnection(
+/**
+ * Serves length-prefixed messages; replies are sent as soon as they are ready. No query is read while the client
+ * leaves replies unread.
+ */
+export function serveConnection(
   socket: Socket,
   resolve: (message: Uint8Array) => Promise<Uint8Array | undefined>,
   onError: (error: Error) => void,
@@ -124,28 +148,31 @@ function serveConnection(
   let pending = 0;
   socket.setTimeout(idleMilliseconds, () => socket.destroy());
   socket.on("error", () => undefined);
+  const isBusy = (): boolean => pending >= maxPendingPerConnection || socket.writableNeedDrain;
+  const send = (reply: Uint8Array): void => {
+    const length = Buffer.alloc(2);
+    length.writeUInt16BE(reply.length);
+    socket.write(Buffer.concat([length, reply]));
+  };
   const processMessages = (): void => {
-    while (received.length >= 2 && pending < maxPendingPerConnection) {
+    while (received.length >= 2 && !isBusy()) {
       const end = 2 + received.readUInt16BE(0);
       if (received.length < end) break;
       const message = received.subarray(2, end);
       received = received.subarray(end);
       pending += 1;
       void resolve(message)
-        .then((reply) => {
-          if (!reply) return socket.destroy();
-          const length = Buffer.alloc(2);
-          length.writeUInt16BE(reply.length);
-          return socket.write(Buffer.concat([length, reply]));
-        }, onError)
+        .then((reply) => (reply ? send(reply) : socket.destroy()))
+        .catch(onError)
         .finally(() => {
           pending -= 1;
           processMessages();
         });
     }
-    if (pending >= maxPendingPerConnection) socket.pause();
+    if (isBusy()) socket.pause();
     else socket.resume();
   };
+  socket.on("drain", processMessages);
   socket.on("data", (chunk: Buffer) => {
     received = Buffer.concat([received, chunk]);
     processMessages();

@@ -10,7 +10,11 @@ function overUdp({ address, port }: Upstream, message: Uint8Array, signal: Abort
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
     const socket = createSocket(isIPv6(address) ? "udp6" : "udp4");
+    let isOpen = true;
     const end = (): void => {
+      // A send that is still queued fails once the socket is closed.
+      if (!isOpen) return;
+      isOpen = false;
       signal.removeEventListener("abort", abort);
       socket.close();
     };
@@ -20,7 +24,7 @@ function overUdp({ address, port }: Upstream, message: Uint8Array, signal: Abort
     };
     const abort = (): void => fail(new Error(`${address} did not answer`));
     signal.addEventListener("abort", abort, { once: true });
-    socket.once("error", fail);
+    socket.on("error", fail);
     // Spoofed messages may arrive at the port; ignore those with another message ID.
     socket.on("message", (reply) => {
       if (reply.length < 12 || reply[0] !== message[0] || reply[1] !== message[1]) return;

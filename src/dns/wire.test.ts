@@ -33,6 +33,18 @@ test("a query is parsed in lower case and keeps its question as received", () =>
   assert.equal(query.edns, undefined);
 });
 
+test("names with other labels differ, though they look alike", () => {
+  const nameOf = (...label: readonly number[]): string =>
+    queryOf(message(0, [1, 0, 0, 0], ...label, 0, 0, 1, 0, 1)).name;
+  assert.notEqual(nameOf(3, 97, 46, 98), nameOf(1, 97, 1, 98));
+  assert.notEqual(nameOf(1, 0xc0), nameOf(1, 0xe0));
+  const query = queryOf(message(0, [1, 0, 0, 0], 3, 97, 46, 98, 0, 0, 1, 0, 1));
+  const records = [{ type: "CNAME", name: "c", ttl: 5, target: query.name }] as const;
+  const reply = writeReply(query, { code: responseCodes.noError, authoritative: true, answers: records }, 512);
+  const [record] = [...recordsOf(reply)];
+  assert.equal(readName(reply, record!.data).text, query.name);
+});
+
 test("a client's payload size is read from its EDNS options", () => {
   const options = [0, 0, 41, 0x10, 0, 0, 0, 0x80, 0, 0, 0];
   const query = queryOf(message(0, [1, 0, 0, 1], ...nameBytes("a"), 0, 1, 0, 1, ...options));
@@ -47,6 +59,7 @@ const unanswerable: [name: string, bytes: Uint8Array, expected: string][] = [
   ["a truncated question", message(0, [1, 0, 0, 0], 3, 97), "broken 1"],
   ["a name that points to itself", message(0, [1, 0, 0, 0], 0xc0, 12, 0, 1, 0, 1), "broken 1"],
   ["a name that points forward", message(0, [1, 0, 0, 0], 0xc0, 20, 0, 1, 0, 1), "broken 1"],
+  ["a name that points into the header", message(0, [1, 0, 0, 0], 0xc0, 4, 0, 1, 0, 1), "broken 1"],
   ["a label of a reserved type", message(0, [1, 0, 0, 0], 0x80, 0, 0, 1, 0, 1), "broken 1"],
 ];
 for (const [name, bytes, expected] of unanswerable)

@@ -129,7 +129,10 @@ function readEdns(bytes: Uint8Array, from: number, records: number): Query["edns
   return undefined;
 }
 
-/** Reads a name, following compression pointers to earlier positions only, which prevents loops. */
+/**
+ * Reads a name, following compression pointers to earlier positions only, which prevents loops. The header
+ * contains no names.
+ */
 export function readName(bytes: Uint8Array, start: number): { readonly text: string; readonly end: number } {
   const labels: string[] = [];
   let [at, end, limit, length] = [start, -1, start, 0];
@@ -139,6 +142,7 @@ export function readName(bytes: Uint8Array, start: number): { readonly text: str
       const target = ((size & 0x3f) << 8) | byteAt(bytes, at + 1);
       if (end < 0) end = at + 2;
       if (target >= limit) throw new RangeError("a name points forward");
+      if (target < headerLength) throw new RangeError("a name points into the header");
       at = limit = target;
       continue;
     }
@@ -151,7 +155,16 @@ export function readName(bytes: Uint8Array, start: number): { readonly text: str
   }
 }
 
-const labelText = (bytes: Uint8Array): string => String.fromCharCode(...bytes).toLowerCase();
+/**
+ * Returns the text of a label. A dot within a label becomes a character that is no byte: otherwise names with
+ * different labels, such as `a.b` of one and of two labels, would share cached answers. As Latin-1 it is written
+ * as a dot again.
+ */
+const labelText = (bytes: Uint8Array): string =>
+  String.fromCharCode(...bytes)
+    .replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
+    .replaceAll(".", dotInLabel);
+const dotInLabel = "\u012E";
 
 function skipName(bytes: Uint8Array, start: number): number {
   for (let at = start; ;) {

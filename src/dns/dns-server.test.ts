@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
+import type { Socket } from "node:net";
+import { Duplex } from "node:stream";
+import { setImmediate as turn } from "node:timers/promises";
+import { test } from "node:test";
+import { serveConnection, serveDatagrams } from "./dns-server.ts";
+
+const noErrors = (error: Error): void => assert.fail(error);
+
+test("a datagram from port 0, which nobody can reply to, is dropped", async (t) => {
+  const [server, client] = [createSocket("udp4"), createSocket("udp4")];
+  const stopping = new AbortController();
+  t.after(() => {
+    server.close();
+    client.close();
+  });
+  serveDatagrams(server, {
+    resolve: (message) => Promise.resolve(message),
+    isAllowed: () => true,
+    onError: noErrors,
+    signal: stopping.signal,
+  });
+  server.bind({ address: "127.0.0.1", port: 0 });
+  await once(server, "listening");
+  const query = Buffer.from("query");
+  server.emit("message", query, { address: "127.0.0.1", family: "IPv4", port: 0, size: query.length });
+  const replied = once(client, "message");
+  client.send(query, server.address().port, "127.0.0.1");
+  assert.deepEqual((await replied)[0], query);
+});
+
+test("queries of a client that does not read its replies are left unread", async () => {
+  const unread: (() => void)[] = [];
+  const socket = new Duplex({
+    read: () => undefined,
+    write: (_chunk, _encoding, written) => void unread.push(written),
+  });
+  let resolved = 0;
+  const resolve = (): Promise<Uint8Array> => {
+    resolved += 1;
+    return Promise.resolve(new Uint8Array(60_000));
+  };
+  serveConnection(Object.assign(socket, { setTimeout: () => socket }) as unknown as Socket, resolve, noErrors);
+  const settled = async (): Promise<number> => {
+    for (let last = -1; last !== resolved + unread.length; await turn()) last = resolved + unread.length;
+    return resolved;
+  };
+  for (let sent = 0; sent < 1000; sent++) {
+    socket.push(Buffer.from([0, 2, 1, 2]));
+    await turn();
+  }
+  assert.ok((await settled()) < 100);
+  while (resolved < 1000) {
+    unread.shift()!();
+    await settled();
+  }
+});
