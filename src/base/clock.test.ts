@@ -68,3 +68,13 @@ for (const [name, clock, pass] of sleepers) {
     await assert.rejects(clock.sleep(1, stop.signal), /enough/);
   });
 }
+
+test("setting a virtual clock changes the time, and neither timers nor the monotonic time", async () => {
+  const clock = virtualClock(1000);
+  let isDue = false;
+  clock.after(10, () => (isDue = true));
+  clock.set(500);
+  assert.deepEqual([clock.now(), clock.monotonic()], [500, 1000]);
+  await clock.advance(10);
+  assert.deepEqual([clock.now(), clock.monotonic(), isDue], [510, 1010, true]);
+});

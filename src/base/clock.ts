@@ -2,8 +2,10 @@
 
 /** Provides the current time, sleeps and timers. */
 export interface Clock {
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch; set forward and back together with the machine's clock. */
   now(): number;
+  /** Milliseconds since an arbitrary start, never set: for intervals, deadlines and rates within the process. */
+  monotonic(): number;
   /** Resolves after `milliseconds`, or rejects with the signal's reason when aborted first. */
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
   /**
@@ -21,6 +23,7 @@ const longestShortTimer = 60_000;
 /** The system clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   sleep: (milliseconds, signal) =>
     new Promise((resolve, reject) => {
       if (signal?.aborted) {
@@ -54,6 +57,8 @@ export const systemClock: Clock = {
 export interface VirtualClock extends Clock {
   /** Moves the clock forward and runs every timer that becomes due, in order. */
   advance(milliseconds: number): Promise<void>;
+  /** Sets the time forward or back, as when the machine's clock is set; timers are not affected. */
+  set(milliseconds: number): void;
 }
 
 interface VirtualTimer {
@@ -64,6 +69,8 @@ interface VirtualTimer {
 /** Creates a clock for tests that starts at `start`. */
 export function virtualClock(start = 0): VirtualClock {
   let now = start;
+  /** How far the time was set. */
+  let offset = 0;
   /** In the order of creation, which is the order in which timers due at the same time run. */
   const timers = new Set<VirtualTimer>();
   const after = (milliseconds: number, run: () => void): (() => void) => {
@@ -77,7 +84,8 @@ export function virtualClock(start = 0): VirtualClock {
     return first;
   };
   return {
-    now: () => now,
+    now: () => now + offset,
+    monotonic: () => now,
     after,
     sleep: (milliseconds, signal) =>
       new Promise((resolve, reject) => {
@@ -107,5 +115,6 @@ export function virtualClock(start = 0): VirtualClock {
       }
       now = end;
     },
+    set: (milliseconds) => void (offset = milliseconds - now),
   };
 }

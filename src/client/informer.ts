@@ -57,14 +57,14 @@ export function informer<T extends AnyObject>(options: InformerOptions<T>): Info
 
   async function follow(): Promise<void> {
     for (let failures = 0; !options.signal.aborted;) {
-      const began = clock.now();
+      const began = clock.monotonic();
       const from = version;
       let failure: Error | undefined;
       try {
         version ??= await relist();
         resolve();
         await watch();
-        if (version === from && clock.now() - began < minWatchMilliseconds)
+        if (version === from && clock.monotonic() - began < minWatchMilliseconds)
           failure = new Error("the server ended the watch at once");
       } catch (error) {
         if (options.signal.aborted) return;

@@ -10,9 +10,9 @@ export function rateLimiter(
   if (perSecond <= 0) return () => Promise.resolve();
   const capacity = Math.max(1, burst);
   let tokens = capacity;
-  let at = clock.now();
+  let at = clock.monotonic();
   return async (signal) => {
-    const now = clock.now();
+    const now = clock.monotonic();
     tokens = Math.min(capacity, tokens + ((now - at) * perSecond) / 1000) - 1;
     at = now;
     if (tokens < 0) await clock.sleep((-tokens * 1000) / perSecond, signal);
@@ -20,11 +20,11 @@ export function rateLimiter(
 }
 
 /** A token bucket for callers that do not wait: reports whether the caller may proceed now. */
-export function tokenBucket(clock: Pick<Clock, "now">, perSecond: number, burst: number): () => boolean {
+export function tokenBucket(clock: Pick<Clock, "monotonic">, perSecond: number, burst: number): () => boolean {
   let tokens = burst;
-  let at = clock.now();
+  let at = clock.monotonic();
   return () => {
-    const now = clock.now();
+    const now = clock.monotonic();
     tokens = Math.min(burst, tokens + ((now - at) * perSecond) / 1000);
     at = now;
     if (tokens < 1) return false;

@@ -26,7 +26,7 @@ export interface SharedInformer<T> extends Pick<Informer<T>, "synced" | "get" | 
   inNamespace(namespace: string): readonly T[];
   /** Objects whose managing controller has this uid. */
   controlledBy(uid: string): readonly T[];
-  /** Time of the last failed list or watch of this collection; 0 if none has failed. */
+  /** Monotonic time of the last failed list or watch of this collection; 0 if none has failed. */
   lastFailure(): number;
 }
 
@@ -45,7 +45,7 @@ export interface ClusterView {
    * Resolves when every kind followed through this view has been listed; rejects if the signal aborts first.
    */
   synced(): Promise<void>;
-  /** Time of the latest failure among the kinds followed through this view. */
+  /** Monotonic time of the latest failure among the kinds followed through this view. */
   lastFailure(): number;
   /**
    * Returns a view over the same informers whose `synced` and `lastFailure` cover only kinds followed through
@@ -132,7 +132,7 @@ export function startInformer(
       }
     },
     onError: (error) => {
-      lastFailure = clock.now();
+      lastFailure = clock.monotonic();
       log.verbose(2, "watch interrupted", { kind: plural, error: error.message });
     },
   });

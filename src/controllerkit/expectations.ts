@@ -27,11 +27,11 @@ export function expectations(clock: Clock): Expectations {
   const byKey = new Map<string, Expected>();
   return {
     expectCreations: (key, count) =>
-      void byKey.set(key, { creations: count, deletions: new Set(), since: clock.now() }),
+      void byKey.set(key, { creations: count, deletions: new Set(), since: clock.monotonic() }),
     expectDeletions: (key, uids) =>
-      void byKey.set(key, { creations: 0, deletions: new Set(uids), since: clock.now() }),
+      void byKey.set(key, { creations: 0, deletions: new Set(uids), since: clock.monotonic() }),
     expect: (key, creations, uids) =>
-      void byKey.set(key, { creations, deletions: new Set(uids), since: clock.now() }),
+      void byKey.set(key, { creations, deletions: new Set(uids), since: clock.monotonic() }),
     creationObserved: (key) => {
       const expected = byKey.get(key);
       if (expected) expected.creations--;
@@ -41,7 +41,7 @@ export function expectations(clock: Clock): Expectations {
       const expected = byKey.get(key);
       if (!expected) return true;
       const { creations, deletions, since } = expected;
-      return (creations <= 0 && deletions.size === 0) || clock.now() - since > expiryMilliseconds;
+      return (creations <= 0 && deletions.size === 0) || clock.monotonic() - since > expiryMilliseconds;
     },
     forget: (key) => void byKey.delete(key),
   };

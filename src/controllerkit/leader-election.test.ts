@@ -56,3 +56,40 @@ test("one candidate leads, another takes over when it stops, and a leader that c
   await until(() => outcome !== "");
   assert.equal(await ended, "lost");
 });
+
+test("a leader gives up in time if the server does not respond, and though its clock is set back", async () => {
+  const clock = virtualClock(Date.now());
+  await using server = await startServer({ store: "memory", clock });
+  const { client, faults } = server.kit.faultyClient();
+  let outcome = "";
+  let isLeading = false;
+  const ended = runAsLeader(
+    {
+      client,
+      clock,
+      signal: new AbortController().signal,
+      log: silentLog,
+      namespace: "default",
+      name: "l",
+      identity: "a",
+      leaseMilliseconds: 15_000,
+      renewMilliseconds: 10_000,
+      retryMilliseconds: 2000,
+    },
+    async (signal) => {
+      isLeading = true;
+      await new Promise<void>((resolve) =>
+        signal.addEventListener("abort", () => resolve(), { once: true }),
+      );
+      isLeading = false;
+    },
+  ).then((how) => (outcome = how));
+  while (!isLeading) await turn();
+  faults.plan({ delayMilliseconds: 3_600_000 }, { times: Infinity });
+  clock.set(clock.now() - 3_600_000);
+  for (let step = 0; step < 15; step++) await clock.advance(1000);
+  assert.equal(isLeading, false);
+  while (outcome === "") await clock.advance(1000);
+  await ended;
+  assert.equal(outcome, "lost");
+});

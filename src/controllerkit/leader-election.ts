@@ -31,23 +31,28 @@ export async function runAsLeader(
   const { clock, signal, log, identity } = options;
   const elector = leaseElector(options);
   const pause = (): Promise<void> => clock.sleep(options.retryMilliseconds, signal).catch(() => undefined);
+  // The lease runs from the start of the attempt, however late its response arrives.
+  let renewedAt = clock.monotonic();
   while (!(await elector.tryAcquire())) {
     if (signal.aborted) return "stopped";
     await pause();
+    renewedAt = clock.monotonic();
   }
   options.onRenewal?.();
   log.info("became leader", { identity, lease: options.name });
   const ending = new AbortController();
   const running = run(AbortSignal.any([signal, ending.signal]));
-  let renewedAt = clock.now();
   try {
     while (!signal.aborted) {
       await pause();
       if (signal.aborted) break;
-      if (await elector.tryAcquire()) {
-        renewedAt = clock.now();
+      const startedAt = clock.monotonic();
+      // A server that does not respond must not delay the loss: others take the lease over meanwhile.
+      const left = options.renewMilliseconds - (startedAt - renewedAt);
+      if (await within(clock, left, elector.tryAcquire())) {
+        renewedAt = startedAt;
         options.onRenewal?.();
-      } else if (clock.now() - renewedAt >= options.renewMilliseconds) {
+      } else if (clock.monotonic() - renewedAt >= options.renewMilliseconds) {
         log.error("lost the lease", { identity, lease: options.name });
         return "lost";
       }
@@ -56,7 +61,18 @@ export async function runAsLeader(
   } finally {
     ending.abort();
     await running;
-    await elector.release();
+    await within(clock, options.renewMilliseconds, elector.release());
+  }
+}
+
+/** Resolves with undefined if the attempt takes longer. */
+async function within<T>(clock: Clock, milliseconds: number, attempt: Promise<T>): Promise<T | undefined> {
+  const late = Promise.withResolvers<undefined>();
+  const cancel = clock.after(Math.max(0, milliseconds), () => late.resolve(undefined));
+  try {
+    return await Promise.race([attempt, late.promise]);
+  } finally {
+    cancel();
   }
 }
 
@@ -95,8 +111,8 @@ function leaseElector(options: ElectionOptions): Elector {
         const { holderIdentity, renewTime } = lease.spec;
         if (holderIdentity && holderIdentity !== identity) {
           const text = `${holderIdentity} ${renewTime}`;
-          if (observed?.text !== text) observed = { text, at: clock.now() };
-          if (clock.now() - observed.at < leaseMilliseconds) return false;
+          if (observed?.text !== text) observed = { text, at: clock.monotonic() };
+          if (clock.monotonic() - observed.at < leaseMilliseconds) return false;
         }
         await leases.update({ ...lease, spec: specFor(lease.spec) });
         return true;

@@ -14,9 +14,9 @@ export function leaderHealth(clock: Clock, lease: string, leaseMilliseconds: num
   let renewedAt: number | undefined;
   return {
     name: "leaderElection",
-    renewed: () => (renewedAt = clock.now()),
+    renewed: () => (renewedAt = clock.monotonic()),
     check: () => {
-      if (renewedAt !== undefined && clock.now() - renewedAt > leaseMilliseconds + toleranceMilliseconds)
+      if (renewedAt !== undefined && clock.monotonic() - renewedAt > leaseMilliseconds + toleranceMilliseconds)
         throw new Error(`failed election to renew leadership on lease ${lease}`);
     },
   };

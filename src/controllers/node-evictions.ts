@@ -73,7 +73,7 @@ export class NodeEvictions {
         ready: 0,
         notReady: 0,
         tokens: 1,
-        refilledAt: this.#clock.now(),
+        refilledAt: this.#clock.monotonic(),
       }));
       zoneState[isReady ? "ready" : "notReady"]++;
     });
@@ -134,7 +134,7 @@ export class NodeEvictions {
   }
 
   #refill(zone: Zone): void {
-    const now = this.#clock.now();
+    const now = this.#clock.monotonic();
     zone.tokens = Math.min(1, zone.tokens + ((now - zone.refilledAt) * this.#rateOf(zone)) / 1000);
     zone.refilledAt = now;
   }

@@ -160,7 +160,7 @@ export function nodeLifecycleController(
   const heartbeats = new Map<string, Heartbeat>();
   const evictions = new NodeEvictions(clock, settings, dialect);
   const metrics = nodeLifecycleMetrics(context.metrics, () => evictions.zones());
-  let lastMonitored = clock.now();
+  let lastMonitored = clock.monotonic();
   let graceResetAt = 0;
   const queue = queueFor(context, "node lifecycle", async (key) => {
     if (key === monitorKey) return await monitorNodes();
@@ -208,7 +208,7 @@ export function nodeLifecycleController(
           : "a node is ready: evictions are resumed",
       );
       // Nodes that were silent together with all others may have been healthy: restart their grace period.
-      if (wasStopped) graceResetAt = clock.now();
+      if (wasStopped) graceResetAt = clock.monotonic();
     }
     queue.add(allTaintsKey);
   }
@@ -219,7 +219,7 @@ export function nodeLifecycleController(
     const lease = renewed || before?.lease || "";
     const heartbeat = readyOf(node)?.lastHeartbeatTime ?? "";
     if (!before || before.lease !== lease || before.heartbeat !== heartbeat)
-      heartbeats.set(name, { lease, heartbeat, at: clock.now() });
+      heartbeats.set(name, { lease, heartbeat, at: clock.monotonic() });
   }
 
   function readyOf(node: SeenNode | undefined): Condition | undefined {
@@ -231,7 +231,7 @@ export function nodeLifecycleController(
    * period.
    */
   async function monitorNodes(): Promise<{ requeueAfterMilliseconds: number }> {
-    const now = clock.now();
+    const now = clock.monotonic();
     // After a pause of this process or of the API server, restart every node's grace period.
     if (now - lastMonitored > everyMilliseconds * 3) graceResetAt = now;
     lastMonitored = now;
@@ -248,7 +248,7 @@ export function nodeLifecycleController(
       else next = Math.min(next, due);
       metrics.nodeMonitored((clock.now() - startedAt) / 1000);
     }
-    metrics.allMonitored((clock.now() - now) / 1000);
+    metrics.allMonitored((clock.monotonic() - now) / 1000);
     return { requeueAfterMilliseconds: Math.max(minDelay, next - now) };
   }
 

@@ -68,8 +68,8 @@ export function taintEvictionController(context: ControllerContext): Controller 
         recordEvent(pod, `Cancelling deletion of Pod ${key}`);
       return;
     }
-    if (!scheduledAt.has(uid)) scheduledAt.set(uid, clock.now());
-    const remaining = scheduledAt.get(uid)! + seconds * 1000 - clock.now();
+    if (!scheduledAt.has(uid)) scheduledAt.set(uid, clock.monotonic());
+    const remaining = scheduledAt.get(uid)! + seconds * 1000 - clock.monotonic();
     if (remaining > 0) return { requeueAfterMilliseconds: remaining };
     recordEvent(pod, `Marking for deletion Pod ${key}`);
     if (gates.enabled("PodDisruptionConditions")) await markDisrupted(pod);

@@ -62,9 +62,9 @@ export function forwarder(options: ForwarderOptions): Forwarder {
   async function resolve(query: Query): Promise<Uint8Array | undefined> {
     const key = keyOf(query);
     const cached = cache.get(key);
-    if (cached && cached.until > clock.now()) {
+    if (cached && cached.until > clock.monotonic()) {
       hits += 1;
-      return addressedTo(query, aged(cached, clock.now()));
+      return addressedTo(query, aged(cached, clock.monotonic()));
     }
     misses += 1;
     let upstreamReply = pending.get(key);
@@ -85,7 +85,7 @@ export function forwarder(options: ForwarderOptions): Forwarder {
         const reply = await tryUpstream(upstream, query).catch(() => undefined);
         if (!reply) continue;
         const seconds = lifetimeOf(reply);
-        const now = clock.now();
+        const now = clock.monotonic();
         if (seconds > 0) cache.set(key, { bytes: reply, since: now, until: now + seconds * 1000 });
         return reply;
       }

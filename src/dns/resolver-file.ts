@@ -34,7 +34,7 @@ export function fileUpstreams(
   let servers: readonly Upstream[] = [];
   let [lastChecked, lastModified] = [-Infinity, -1];
   return () => {
-    const now = clock.now();
+    const now = clock.monotonic();
     if (now - lastChecked < checkEveryMilliseconds) return servers;
     lastChecked = now;
     try {

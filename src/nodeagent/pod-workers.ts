@@ -57,7 +57,7 @@ export function podWorkers(options: PodWorkersOptions): PodWorkers {
       memory: newPodMemory(),
       status,
       outcome: "none yet",
-      refreshedAt: ran ? -Infinity : clock.now(),
+      refreshedAt: ran ? -Infinity : clock.monotonic(),
       holdMilliseconds: 0,
     };
     entries.set(uidOf(state.pod), entry);

@@ -89,7 +89,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
   let all: readonly ServicePort[] = [];
   let needsFullWrite = true;
   for (let failures = 0; !signal.aborted;) {
-    const startedAt = clock.now();
+    const startedAt = clock.monotonic();
     try {
       await sync();
       failures = 0;
@@ -102,7 +102,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
     const delay =
       failures > 0
         ? Math.min(maxBackoff, initialBackoff * 2 ** (failures - 1))
-        : Math.max(0, settings.minSyncMilliseconds - (clock.now() - startedAt));
+        : Math.max(0, settings.minSyncMilliseconds - (clock.monotonic() - startedAt));
     if (delay > 0) await clock.sleep(delay, signal).catch(() => undefined);
     if (failures === 0 && dirty.size === 0 && !routesDirty) await waitForChange();
   }
@@ -130,7 +130,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
         log.warn("setting a route to a node's pods failed", { problem });
     }
     if (dirty.size === 0 && !needsFullWrite) return;
-    const startedAt = clock.now();
+    const startedAt = clock.monotonic();
     const changed = [...dirty];
     dirty.clear();
     const node = {
@@ -160,7 +160,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
     try {
       const bytes = await filter.write(next);
       needsFullWrite = false;
-      const milliseconds = clock.now() - startedAt;
+      const milliseconds = clock.monotonic() - startedAt;
       metrics.written(milliseconds / 1000, bytes, ports.size, next.length);
       log.verbose(1, "services written", { changed: changed.length, bytes, milliseconds });
     } catch (error) {

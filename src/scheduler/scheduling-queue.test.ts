@@ -89,3 +89,14 @@ test("a pod that changed during its attempt is not queued twice", async () => {
   queue.putBack(entry, new Set(["Fit"]));
   assert.deepEqual(queue.sizes, { active: 1, backoff: 0, unschedulable: 0 });
 });
+
+test("a clock that is set back delays no pod", async () => {
+  const { queue, clock } = setUp();
+  await clock.advance(10_000_000);
+  queue.add(pod("a"));
+  queue.putBack(await queue.take(), new Set(["Fit"]));
+  clock.set(1000);
+  queue.onEvent("node added");
+  await clock.advance(2000);
+  assert.equal(queue.sizes.active, 1);
+});

@@ -152,7 +152,7 @@ export class SchedulingQueue {
    * may have helped.
    */
   putBack(entry: QueuedPod, rejectedBy: ReadonlySet<string>): void {
-    entry.failedAt = this.#options.clock.now();
+    entry.failedAt = this.#options.clock.monotonic();
     entry.rejectedBy = rejectedBy;
     // The pod was updated and queued again in the meantime.
     if (this.#find(entry.pod.metadata.uid!)) return;
@@ -163,7 +163,7 @@ export class SchedulingQueue {
 
   /** Puts back a pod whose attempt failed with an error: it is retried after its backoff. */
   retry(entry: QueuedPod): void {
-    entry.failedAt = this.#options.clock.now();
+    entry.failedAt = this.#options.clock.monotonic();
     this.#requeue(entry, attemptFailed);
   }
 
@@ -204,7 +204,7 @@ export class SchedulingQueue {
       initialBackoffMilliseconds * 2 ** Math.min(entry.attempts - 1, 20),
     );
     const due = entry.failedAt + wait;
-    if (due <= clock.now()) return this.#activate(event, entry);
+    if (due <= clock.monotonic()) return this.#activate(event, entry);
     this.#options.incoming?.("backoff", event);
     // Backoffs end together once a second, so that the most important pod is scheduled first.
     const at = Math.ceil(due / tickMilliseconds) * tickMilliseconds;
@@ -212,7 +212,7 @@ export class SchedulingQueue {
     if (this.#ticks.has(at)) return;
     this.#ticks.set(
       at,
-      clock.after(at - clock.now(), () => this.#endBackoffs(at)),
+      clock.after(at - clock.monotonic(), () => this.#endBackoffs(at)),
     );
   }
 
@@ -234,7 +234,7 @@ export class SchedulingQueue {
     const { clock, signal } = this.#options;
     this.#cancelSweep = clock.after(sweepMilliseconds, () => {
       for (const [uid, entry] of this.#unschedulable)
-        if (clock.now() - entry.failedAt > unschedulableMilliseconds) {
+        if (clock.monotonic() - entry.failedAt > unschedulableMilliseconds) {
           this.#unschedulable.delete(uid);
           this.#requeue(entry, "UnschedulableTimeout");
         }

@@ -71,6 +71,7 @@ export function kitOf({ dialect, clock, connect, memory, caughtUp, fork }: KitPa
 /** A clock that stands still: nothing in a snapshot expires. */
 const frozenClock: Clock = {
   now: () => 0,
+  monotonic: () => 0,
   sleep: () => new Promise(() => undefined),
   after: () => () => undefined,
 };

@@ -140,6 +140,8 @@ export function podCache(options: PodCacheOptions): PodCache {
   const pace = relistPace(clock, periodMilliseconds, options.byEvents === true);
   let lastOrder = 0;
   let relistedAt = clock.now();
+  /** The same moment by the monotonic clock. */
+  let relistedMonotonic = clock.monotonic();
   let relistStartedAt = relistedAt;
   let failing = false;
 
@@ -367,7 +369,7 @@ export function podCache(options: PodCacheOptions): PodCache {
       onChange(nothingObserved(observed));
     }
     for (const [uid, deletedOrder] of deletedAt) if (deletedOrder < order) deletedAt.delete(uid);
-    relistedAt = clock.now();
+    [relistedAt, relistedMonotonic] = [clock.now(), clock.monotonic()];
     onRelist?.(relistedAt - relistStartedAt, interval);
   }
 
@@ -424,7 +426,7 @@ export function podCache(options: PodCacheOptions): PodCache {
     follow,
     lastRelistAt: () => Math.min(clock.now(), relistedAt + pace.slackMilliseconds()),
     problems: () => {
-      const [elapsed, threshold] = [clock.now() - relistedAt, pace.thresholdMilliseconds()];
+      const [elapsed, threshold] = [clock.monotonic() - relistedMonotonic, pace.thresholdMilliseconds()];
       return elapsed > threshold
         ? [
             `PLEG is not healthy: pleg was last seen active ${durationOfMillis(elapsed)} ago; threshold is ${durationOfMillis(threshold)}`,

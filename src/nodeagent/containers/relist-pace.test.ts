@@ -74,3 +74,14 @@ test("an event stream that fails during a list causes exactly one further list r
   await clock.advance(1000);
   assert.equal(isDue, true);
 });
+
+test("a clock that is set back delays no list", async () => {
+  const clock = virtualClock(10_000_000);
+  const pace = relistPace(clock, 1000, false);
+  let isOver = false;
+  const waiting = pace.wait(new AbortController().signal).then(() => (isOver = true));
+  clock.set(5_000_000);
+  await clock.advance(1000);
+  assert.equal(isOver, true);
+  await waiting;
+});

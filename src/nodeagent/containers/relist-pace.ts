@@ -33,7 +33,7 @@ export function relistPace(clock: Clock, periodMilliseconds: number, byEvents: b
   let requestedAt = Infinity;
   let wake = (): void => undefined;
   const scheduleWithin = (milliseconds: number): void => {
-    requestedAt = Math.min(requestedAt, clock.now() + milliseconds);
+    requestedAt = Math.min(requestedAt, clock.monotonic() + milliseconds);
     wake();
   };
   const streamEnded = (): void => {
@@ -43,9 +43,9 @@ export function relistPace(clock: Clock, periodMilliseconds: number, byEvents: b
   };
   return {
     wait: async (signal) => {
-      const latest = clock.now() + (isEvented ? evented.period : periodMilliseconds);
+      const latest = clock.monotonic() + (isEvented ? evented.period : periodMilliseconds);
       for (;;) {
-        const left = Math.min(latest, requestedAt) - clock.now();
+        const left = Math.min(latest, requestedAt) - clock.monotonic();
         if (signal.aborted || left <= 0) break;
         const woken = Promise.withResolvers<void>();
         wake = () => woken.resolve();

@@ -86,7 +86,7 @@ export function eviction(options: EvictionOptions): Eviction {
 
   function observe(observations: Observations): readonly Threshold[] {
     const before = state.pressures;
-    const { state: after, reclaim } = nextPressure(state, options, observations, clock.now());
+    const { state: after, reclaim } = nextPressure(state, options, observations, clock.monotonic());
     state = after;
     if (after.pressures.join() !== before.join()) options.onPressure?.();
     return reclaim;
@@ -204,8 +204,8 @@ export function eviction(options: EvictionOptions): Eviction {
   /** Waits for the next pass, or until a memory threshold is newly met. */
   async function untilMemoryIsShort(signal: AbortSignal): Promise<void> {
     const ofMemory = options.thresholds.filter((one) => resourceOf[one.signal] === "memory");
-    const end = clock.now() + periodMilliseconds;
-    while (!signal.aborted && clock.now() < end) {
+    const end = clock.monotonic() + periodMilliseconds;
+    while (!signal.aborted && clock.monotonic() < end) {
       await clock.sleep(secondMilliseconds, signal).catch(() => undefined);
       const observations = await options.observe(signal).catch(() => undefined);
       if (

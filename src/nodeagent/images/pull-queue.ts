@@ -43,11 +43,11 @@ export function pullQueue({ clock, atOnce, perSecond, burst }: PullQueueOptions)
   let running = 0;
   const waiting = new Set<() => void>();
   let tokens = burst;
-  let filledAt = clock.now();
+  let filledAt = clock.monotonic();
   const take = (): void => {
     if (perSecond <= 0) return;
-    tokens = Math.min(burst, tokens + ((clock.now() - filledAt) / 1000) * perSecond);
-    filledAt = clock.now();
+    tokens = Math.min(burst, tokens + ((clock.monotonic() - filledAt) / 1000) * perSecond);
+    filledAt = clock.monotonic();
     if (tokens < 1) throw new PullRateExceeded();
     tokens -= 1;
   };

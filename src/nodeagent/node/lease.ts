@@ -30,11 +30,11 @@ export function nodeLease({ client, clock, log, nodeName, seconds, nodeUid }: No
 
   void (async () => {
     for (let failures = 0; !stopping.signal.aborted;) {
-      const startedAt = clock.now();
+      const startedAt = clock.monotonic();
       try {
         await renew();
         failures = 0;
-        await sleep(Math.max(0, seconds * 250 - (clock.now() - startedAt)));
+        await sleep(Math.max(0, seconds * 250 - (clock.monotonic() - startedAt)));
       } catch (error) {
         current = undefined;
         failures++;

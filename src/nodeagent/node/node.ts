@@ -223,7 +223,7 @@ export function nodeLifecycle(options: NodeLifecycleOptions): NodeLifecycle {
       const isMislabelled = Object.entries(labels).some(
         ([key, value]) => current?.metadata.labels?.[key] !== value,
       );
-      if (!patch && !isMislabelled && clock.now() - reportedAt < options.reportMilliseconds) return;
+      if (!patch && !isMislabelled && clock.monotonic() - reportedAt < options.reportMilliseconds) return;
       const bootBefore = current.status?.nodeInfo?.bootID;
       try {
         current = await api
@@ -234,7 +234,7 @@ export function nodeLifecycle(options: NodeLifecycleOptions): NodeLifecycle {
             { ...(isMislabelled && { metadata: { labels } }), status: { ...patch, conditions } },
             { subresource: "status" },
           );
-        reportedAt = clock.now();
+        reportedAt = clock.monotonic();
         const { bootId } = last.facts.machine;
         if (bootBefore && bootBefore !== bootId)
           events.event(

@@ -83,9 +83,9 @@ export function nodeObserver(
 
   /** Returns the node's addresses, cached because they may need name lookups. */
   async function cachedAddresses(): Promise<readonly string[]> {
-    if (!addresses || clock.now() - addresses.at > addressMilliseconds)
+    if (!addresses || clock.monotonic() - addresses.at > addressMilliseconds)
       addresses = {
-        at: clock.now(),
+        at: clock.monotonic(),
         found: await nodeAddresses({ ...options.addresses, hostname: options.hostname }),
       };
     return addresses.found;

@@ -37,7 +37,7 @@ export function runtimeHealth({ runtime, clock, log, onChange }: RuntimeHealthOp
   let isLogged = false;
   // A runtime that never responds is down, too, even though no check has failed.
   const isOverdue = (): boolean =>
-    lastGoodAt !== undefined && clock.now() - lastGoodAt > downAfterMilliseconds;
+    lastGoodAt !== undefined && clock.monotonic() - lastGoodAt > downAfterMilliseconds;
   const problems = (): string[] =>
     [isOverdue() ? down : runtimeError, networkError].filter((text) => text !== "");
   let reported = problems().join();
@@ -55,7 +55,7 @@ export function runtimeHealth({ runtime, clock, log, onChange }: RuntimeHealthOp
         throw new Error(
           `container runtime not ready: RuntimeReady=false reason:${ready?.reason ?? ""} message:${ready?.message ?? ""}`,
         );
-      lastGoodAt = clock.now();
+      lastGoodAt = clock.monotonic();
       runtimeError = "";
       isLogged = false;
     } catch (error) {

@@ -31,16 +31,19 @@ const maxKeys = 10_000;
 export function backOff({ clock, firstMilliseconds, longestMilliseconds }: BackOffOptions): BackOff {
   const entries = new Map<string, Entry>();
   const isCalm = (entry: Entry, at: number): boolean => at - entry.recordedAt > 2 * longestMilliseconds;
+  /** A time in the future is from before the machine's clock was set back. */
+  const left = ({ delay }: Entry, since: number): number =>
+    Math.max(0, delay - Math.max(0, clock.now() - since));
   return {
     remaining: (key, since) => {
       const entry = entries.get(key);
-      return !entry || isCalm(entry, since) ? 0 : Math.max(0, entry.delay - (clock.now() - since));
+      return !entry || isCalm(entry, since) ? 0 : left(entry, since);
     },
     remainingSinceFailure: (key) => {
       const entry = entries.get(key);
       return !entry || isCalm(entry, clock.now())
         ? 0
-        : Math.max(0, entry.delay - (clock.now() - entry.recordedAt));
+        : left(entry, entry.recordedAt);
     },
     delay: (key) => entries.get(key)?.delay ?? 0,
     record: (key, happenedAt) => {

@@ -66,7 +66,7 @@ export async function watchPlugins(options: PluginWatcherOptions, signal: AbortS
 
   async function consider(path: string, identity: string): Promise<void> {
     const was = known.get(path);
-    if (was?.info || (was && clock.now() < was.retryAt)) return;
+    if (was?.info || (was && clock.monotonic() < was.retryAt)) return;
     try {
       const info = await registerPlugin(path);
       known.set(path, { identity, info, failures: 0, retryAt: 0 });
@@ -75,7 +75,7 @@ export async function watchPlugins(options: PluginWatcherOptions, signal: AbortS
       if (signal.aborted) return;
       const failures = (was?.failures ?? 0) + 1;
       const wait = Math.min(maxRetryMilliseconds, firstRetryMilliseconds * 2 ** (failures - 1));
-      known.set(path, { identity, failures, retryAt: clock.now() + wait });
+      known.set(path, { identity, failures, retryAt: clock.monotonic() + wait });
       log.warn("failed to register plugin", { socket: path, error: grpcErrorText(error) });
     }
   }

@@ -32,7 +32,7 @@ export interface PodResourcesOptions {
   };
   /** Which methods are enabled in addition to List. */
   readonly allows: AllowedMethods;
-  readonly clock: Pick<Clock, "now">;
+  readonly clock: Pick<Clock, "monotonic">;
   readonly onRequest?: OnRequest;
 }
 

@@ -73,7 +73,7 @@ export function probeWorker(options: ProbeWorkerOptions): ProbeWorker {
   async function until(due: number): Promise<void> {
     trigger = new AbortController();
     try {
-      await clock.sleep(Math.max(0, due - clock.now()), AbortSignal.any([stop.signal, trigger.signal]));
+      await clock.sleep(Math.max(0, due - clock.monotonic()), AbortSignal.any([stop.signal, trigger.signal]));
     } catch (error) {
       if (stop.signal.aborted) throw error;
     } finally {
@@ -82,10 +82,12 @@ export function probeWorker(options: ProbeWorkerOptions): ProbeWorker {
   }
 
   async function run(): Promise<void> {
-    let due = startedAt + (probe.initialDelaySeconds ?? 0) * 1000;
-    await clock.sleep(Math.max(0, due - clock.now()), stop.signal);
+    const delay = (probe.initialDelaySeconds ?? 0) * 1000;
+    const elapsed = Math.max(0, clock.now() - startedAt);
+    let due = clock.monotonic() + Math.max(0, delay - elapsed);
+    await clock.sleep(due - clock.monotonic(), stop.signal);
     for (;;) {
-      if (clock.now() >= due) due = clock.now() + period;
+      if (clock.monotonic() >= due) due = clock.monotonic() + period;
       if (!(await once())) return;
       await until(due);
     }

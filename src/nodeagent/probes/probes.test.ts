@@ -334,3 +334,26 @@ test("a command timeout is a failure, or ignored if ExecProbeTimeout is off", as
   assert.deepEqual(await resultOf(false), { result: "failure", output: late.message });
   await assert.rejects(resultOf(true), late);
 });
+
+test("a clock that is set back neither delays probes nor the first one", async () => {
+  const clock = virtualClock(10_000_000);
+  let runs = 0;
+  const begin = () =>
+    probeWorker({
+      clock,
+      probe: { periodSeconds: 10, initialDelaySeconds: 5 },
+      startedAt: clock.now(),
+      runProbe: async () => {
+        runs++;
+        return { result: "success", output: "" };
+      },
+      onFailure: () => undefined,
+      onVerdict: () => true,
+    });
+  const first = begin();
+  await clock.advance(5000);
+  clock.set(5_000_000);
+  await clock.advance(30_000);
+  assert.equal(runs, 4);
+  first.stop();
+});

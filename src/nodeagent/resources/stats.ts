@@ -107,6 +107,7 @@ export function stats(options: StatsOptions): Stats {
   const { clock, runtime, registry, tree } = options;
   const startedAt = clock.now();
   let last: NodeStats | undefined;
+  let collectedAt = -Infinity;
   let collecting: Promise<NodeStats> | undefined;
   let samples = new Map<string, { readonly at: number; readonly nanoseconds: number }>();
   let fresh = new Map<string, { readonly at: number; readonly nanoseconds: number }>();
@@ -118,7 +119,7 @@ export function stats(options: StatsOptions): Stats {
 
   const get = async (): Promise<NodeStats> => {
     const goodFor = Math.min(goodForMilliseconds, options.oldestMilliseconds ?? Infinity);
-    if (last && clock.now() - last.at < goodFor) return last;
+    if (last && clock.monotonic() - collectedAt < goodFor) return last;
     collecting ??= collect().finally(() => (collecting = undefined));
     return await collecting;
   };
@@ -149,6 +150,7 @@ export function stats(options: StatsOptions): Stats {
       const figures = await ofGroup(group);
       if (figures) systemGroups[name] = figures;
     }
+    collectedAt = clock.monotonic();
     last = {
       at: clock.now(),
       startedAt,

@@ -52,9 +52,9 @@ export function volumeMeter(options: VolumeMeterOptions): VolumeMeter {
   const pending = new Set<string>();
 
   async function timed<T>(how: "du" | "statfs", looking: Promise<T>): Promise<T> {
-    const began = clock.now();
+    const began = clock.monotonic();
     const found = await looking;
-    options.took?.(how, clock.now() - began);
+    options.took?.(how, clock.monotonic() - began);
     return found;
   }
 
@@ -63,16 +63,16 @@ export function volumeMeter(options: VolumeMeterOptions): VolumeMeter {
     try {
       if (await isRemote(path)) {
         const filesystem = await timed("statfs", getRemoteFilesystem(path));
-        const found = { filesystem, countedAt: clock.now(), used: usedOf(filesystem) };
+        const found = { filesystem, countedAt: clock.monotonic(), used: usedOf(filesystem) };
         known.set(path, found);
         return found;
       }
       const filesystem = await timed("statfs", getFilesystem(path));
       const old = known.get(path);
-      const isGood = old !== undefined && clock.now() - old.countedAt < goodForMilliseconds;
+      const isGood = old !== undefined && clock.monotonic() - old.countedAt < goodForMilliseconds;
       const found = isGood
         ? { ...old, filesystem }
-        : { filesystem, countedAt: clock.now(), used: await timed("du", getDiskUsage(path)) };
+        : { filesystem, countedAt: clock.monotonic(), used: await timed("du", getDiskUsage(path)) };
       known.set(path, found);
       return found;
     } catch {

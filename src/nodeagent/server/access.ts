@@ -173,7 +173,7 @@ function tokenReviews(
   return {
     identify: async (token) => {
       const known = kept.get(token);
-      if (known && clock.now() < known.until) return known.identity;
+      if (known && clock.monotonic() < known.until) return known.identity;
       const { status } = await measured(() =>
         client.of(kinds.tokenReviews).create({ metadata: {}, spec: { token } }),
       );
@@ -186,7 +186,7 @@ function tokenReviews(
           ...(user.extra && { extra: user.extra }),
         },
       };
-      if (tokenReviewTtl > 0) kept.set(token, { identity, until: clock.now() + tokenReviewTtl });
+      if (tokenReviewTtl > 0) kept.set(token, { identity, until: clock.monotonic() + tokenReviewTtl });
       return identity;
     },
   };
@@ -217,7 +217,7 @@ function accessReviews(
     };
     const key = JSON.stringify(spec);
     const known = kept.get(key);
-    if (known && clock.now() < known.until) return known.allowed;
+    if (known && clock.monotonic() < known.until) return known.allowed;
     const { status } = await measured(() =>
       client.of(kinds.subjectAccessReviews).create({ metadata: {}, spec }),
     );
@@ -225,7 +225,7 @@ function accessReviews(
     const ttl = allowed ? allowedTtl : deniedTtl;
     // Large reviews are not cached: they could fill memory, and legitimate clients do not send them
     // repeatedly.
-    if (ttl > 0 && key.length < 10_000) kept.set(key, { allowed, until: clock.now() + ttl });
+    if (ttl > 0 && key.length < 10_000) kept.set(key, { allowed, until: clock.monotonic() + ttl });
     return allowed;
   };
 }

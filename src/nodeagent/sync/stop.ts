@@ -46,7 +46,7 @@ export async function stopContainer(
   signal: AbortSignal,
 ): Promise<void> {
   const definition = everyContainerOf(pod).find(({ name }) => name === container.name);
-  const deadline = context.clock.now() + graceSeconds * 1000;
+  const deadline = context.clock.monotonic() + graceSeconds * 1000;
   const preStop = definition?.lifecycle?.preStop ?? container.runtimeLabels?.preStop;
   if (!memory.preStopDone.has(container.id)) {
     context.events.event(
@@ -67,12 +67,12 @@ export async function stopContainer(
     }
     memory.preStopDone.add(container.id);
   }
-  const left = (): number => Math.ceil((deadline - context.clock.now()) / 1000);
+  const left = (): number => Math.ceil((deadline - context.clock.monotonic()) / 1000);
   let seconds = podSeconds ?? Math.max(minSeconds, left());
   if (after) {
-    const from = context.clock.now();
+    const from = context.clock.monotonic();
     await waitAtMost(context.clock, seconds, after, signal);
-    seconds = Math.max(minSeconds, seconds - Math.floor((context.clock.now() - from) / 1000));
+    seconds = Math.max(minSeconds, seconds - Math.floor((context.clock.monotonic() - from) / 1000));
   }
   try {
     await context.runtime.stopContainer(container.id, seconds, signal);

@@ -76,7 +76,7 @@ export function referencedObjects(options: ReferencedObjectsOptions): Referenced
       if (watched.isSynced) return watched.informer.get(namespace, name);
     }
     const last = strategy === "Cache" ? kept.get(key) : undefined;
-    if (last && clock.now() - last.at < (options.keepMilliseconds ?? defaultKeepMilliseconds))
+    if (last && clock.monotonic() - last.at < (options.keepMilliseconds ?? defaultKeepMilliseconds))
       return last.object;
     const object = await client
       .of(kinds[sort])
@@ -86,7 +86,7 @@ export function referencedObjects(options: ReferencedObjectsOptions): Referenced
         throw error;
       });
     if (strategy === "Cache" && [...byPod.values()].some((keys) => keys.includes(key)))
-      kept.set(key, { at: clock.now(), object: object as Held | undefined });
+      kept.set(key, { at: clock.monotonic(), object: object as Held | undefined });
     return object as Held | undefined;
   }
 

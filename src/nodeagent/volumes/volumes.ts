@@ -174,14 +174,14 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
     release: (uid) =>
       serialized(uid, async () => {
         if (options.keepTerminated) return;
-        const at = clock.now();
+        const at = clock.monotonic();
         const recordRelease = (isGood: boolean): void => {
           reconstructed.released(uid, isGood);
           for (const { plugin, asDevice } of plugins.get(uid) ?? [])
             volumeMetrics?.tried(
               asDevice ? "unmap_volume" : "volume_unmount",
               plugin,
-              clock.now() - at,
+              clock.monotonic() - at,
               isGood,
             );
         };
@@ -235,11 +235,11 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
       signal.throwIfAborted();
       const key = `${uidOf(pod)}/${volume.name}`;
       const failed = failures.get(key);
-      if (failed && clock.now() - failed.at < failed.wait) {
+      if (failed && clock.monotonic() - failed.at < failed.wait) {
         firstError ??= failed.message;
         continue;
       }
-      const begunAt = clock.now();
+      const begunAt = clock.monotonic();
       const [operation, plugin] = [
         isDevice(pod, volume.name) ? ("map_volume" as const) : ("volume_mount" as const),
         pluginNameOf(volume, dialect),
@@ -248,16 +248,16 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
       try {
         mounted.set(volume.name, await setUp(pod, volume, signal));
         failures.delete(key);
-        volumeMetrics?.tried(operation, plugin, clock.now() - begunAt, true);
-        volumeMetrics?.inPlace(operation, plugin, clock.now() - firstAt);
+        volumeMetrics?.tried(operation, plugin, clock.monotonic() - begunAt, true);
+        volumeMetrics?.inPlace(operation, plugin, clock.monotonic() - firstAt);
       } catch (error) {
-        volumeMetrics?.tried(operation, plugin, clock.now() - begunAt, false);
+        volumeMetrics?.tried(operation, plugin, clock.monotonic() - begunAt, false);
         const message = reportFailure(pod, volume.name, error as Error);
         failures.set(key, {
           message,
           isOfClaim: error instanceof ClaimError,
           firstAt,
-          at: clock.now(),
+          at: clock.monotonic(),
           wait: Math.min(maxRetryMilliseconds, failed ? failed.wait * 2 : firstRetryMilliseconds),
         });
         firstError ??= message;
@@ -289,9 +289,9 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
       waitingSince.delete(uid);
       return;
     }
-    const since = waitingSince.get(uid) ?? clock.now();
-    const isLate = clock.now() - since >= patienceMilliseconds;
-    waitingSince.set(uid, isLate ? clock.now() : since);
+    const since = waitingSince.get(uid) ?? clock.monotonic();
+    const isLate = clock.monotonic() - since >= patienceMilliseconds;
+    waitingSince.set(uid, isLate ? clock.monotonic() : since);
     if (!isLate) return;
     const names = unmounted.map(({ name }) => name).toSorted();
     events.event(

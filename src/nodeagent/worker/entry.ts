@@ -14,6 +14,7 @@ export interface PodEntry {
   status: PodStatus | undefined;
   /** Result of the last action: "known" once it completed and the state it changed was observed again. */
   outcome: "none yet" | "known" | "unknown";
+  /** When the pod's volumes were refreshed, by the monotonic clock. */
   refreshedAt: number;
   /** Milliseconds until a restarted container counts as running. */
   holdMilliseconds: number;

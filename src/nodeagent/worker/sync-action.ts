@@ -69,8 +69,8 @@ export async function syncAction(
   entry.outcome = "unknown";
   try {
     outcome = await syncPod(context, pod, observed, entry.memory, signal);
-    if (!outcome.acted && clock.now() - entry.refreshedAt >= syncMilliseconds * minResyncFraction) {
-      entry.refreshedAt = clock.now();
+    if (!outcome.acted && clock.monotonic() - entry.refreshedAt >= syncMilliseconds * minResyncFraction) {
+      entry.refreshedAt = clock.monotonic();
       context.objects.watch(pod);
       await context.volumes.refresh(pod);
     }
