@@ -43,8 +43,10 @@ async function setGroupOfEntry(
   // chown clears the setgid bit.
   if (bits !== mode || stats.gid !== rule.group) await chmod(path, bits);
   if (!stats.isDirectory()) return;
-  for (const name of await readdir(path)) {
-    const child = await open(`${path}/${name}`, pathOnly | noFollow).catch(unlessGone);
+  // Names are bytes, since containers need not choose valid text.
+  for (const name of await readdir(path, { encoding: "buffer" })) {
+    const below = Buffer.concat([Buffer.from(`${path}/`), name]);
+    const child = await open(below, pathOnly | noFollow).catch(unlessGone);
     if (!child) continue;
     try {
       await setGroupOfEntry(child, rule);

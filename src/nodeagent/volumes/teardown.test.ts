@@ -3,7 +3,9 @@ import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { diskUsage } from "../resources/disk-usage.ts";
 import { fakeMounter } from "./fake-mounter.fixture.ts";
+import { deepTree, oddFileBytes, unreadableName } from "./odd-trees.fixture.ts";
 import { teardownVolumes } from "./teardown.ts";
 
 test("a pod without mounts needs one mount table read; sub paths are unmounted before volumes", async (t) => {
@@ -36,3 +38,18 @@ test("a pod without mounts needs one mount table read; sub paths are unmounted b
   );
   assert.deepEqual(plain.points, []);
 });
+
+for (const [name, make] of [
+  ["names that are no text", unreadableName],
+  ["paths that are too long", deepTree],
+] as const)
+  test(`a volume with ${name} is measured and removed`, async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), "teardown-"));
+    t.after(() => rm(folder, { recursive: true, force: true }));
+    const volume = join(folder, "volumes/x~empty-dir/e");
+    await make(volume);
+    const { bytes } = await diskUsage(volume);
+    assert.ok(bytes >= oddFileBytes, `${bytes} bytes`);
+    await teardownVolumes(fakeMounter(), folder);
+    assert.deepEqual(await readdir(join(folder, "volumes")), []);
+  });
