@@ -271,7 +271,11 @@ function spreadOver(port: ServicePort, backends: readonly Backend[]): Spread {
       more: none,
     };
   }
-  const named = backends.map((backend) => ({ backend, id: hashOf(`${port.hash} ${to(backend)}`) }));
+  // A set keeps its timeout, so another timeout needs another set.
+  const named = backends.map((backend) => ({
+    backend,
+    id: hashOf(`${port.hash} ${to(backend)} ${affinitySeconds}`),
+  }));
   return {
     rules: [
       ...named.map(({ id }) => `${ip} saddr @clients-${id} goto ep-${id}`),

@@ -28,8 +28,22 @@ test("service rules are written, and written again after a failure", async () =>
   await make("web", { ports: [{ port: 80 }] });
   await make("other", { ports: [{ port: 80 }] }, { [labels.serviceProxyName]: "somebody" });
   await make("headless", { clusterIP: "None", ports: [{ port: 80 }] });
+  const makeSlice = (service: string, ports: readonly object[]): Promise<unknown> =>
+    client.of(kinds.endpointSlices).create({
+      metadata: {
+        name: `${service}-1`,
+        namespace: "default",
+        labels: { [labels.serviceName]: service },
+      },
+      addressType: "IPv4",
+      endpoints: [{ addresses: ["10.1.0.1"] }],
+      ports,
+    } as never);
+  await make("names", { clusterIP: "10.0.0.53", ports: [{ port: 53, protocol: "UDP" }] });
+  await makeSlice("names", [{ name: "", port: 53, protocol: "UDP" }]);
   const stopping = new AbortController();
   const wrote: string[][] = [];
+  const ran: string[] = [];
   const clock = virtualClock(Date.now());
   let written = 0;
   const filter: PacketFilter = {
@@ -52,7 +66,10 @@ test("service rules are written, and written again after a failure", async () =>
     metrics,
     filter,
     dialect: client.dialect,
-    run: async () => done,
+    run: async (command) => {
+      ran.push(command.join(" "));
+      return done;
+    },
     onWrite: () => void written++,
     settings: { nodeName: "here", minSyncMilliseconds: 0, syncMilliseconds: 30_000, podRoutes: false },
   });
@@ -61,14 +78,14 @@ test("service rules are written, and written again after a failure", async () =>
   assert.equal(wrote.length, 2);
   assert.deepEqual(
     wrote[1]!.filter((each) => !each.startsWith(api)),
-    ["default/web 0"],
+    ["default/names 1", "default/web 0"],
   );
-  await client.of(kinds.endpointSlices).create({
-    metadata: { name: "web-1", namespace: "default", labels: { [labels.serviceName]: "web" } },
-    addressType: "IPv4",
-    endpoints: [{ addresses: ["10.1.0.1"] }],
-    ports: [{ name: "", port: 80, protocol: "TCP" }],
-  } as never);
+  assert.deepEqual(
+    ran,
+    ["conntrack -D -p udp -f ipv4 --orig-dst 10.0.0.53 --dport 53"],
+    "flows to backends removed before the start are deleted",
+  );
+  await makeSlice("web", [{ name: "", port: 80, protocol: "TCP" }]);
   await eventually(async () => wrote.at(-1)!.includes("default/web 1"), { clock });
   assert.match(metrics.expose(), /proxy_sync_proxy_rules_failures_total 1/);
   stopping.abort();

@@ -170,7 +170,8 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
     health.sync([...ports].flatMap(([key, each]) => healthPortOf(key, each)));
     const before = all;
     all = next;
-    if (before.length > 0) await cleanFlows(staleFlows(before, next));
+    // The first write also deletes the flows of backends that were removed while no proxy ran.
+    await cleanFlows(staleFlows(before, next));
     options.onWrite?.(ports.size);
   }
 

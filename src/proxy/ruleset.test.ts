@@ -94,6 +94,13 @@ test("clients of a service with affinity are remembered per backend", () => {
   assert.equal(lines.filter((line) => /ip saddr @clients-.* goto ep-/.test(line)).length, 2);
 });
 
+test("another affinity timeout needs other sets", () => {
+  const withTimeout = (affinitySeconds: number): ServicePort => servicePort({ backends, affinitySeconds });
+  const lines = change([withTimeout(60)], [withTimeout(90)]);
+  assert.equal(lines.filter((line) => /^add set clients-.*timeout 90s/.test(line)).length, 2);
+  assert.equal(lines.filter((line) => /^delete set clients-/.test(line)).length, 2);
+});
+
 test("iptables: obsolete chains are removed in the same transaction", () => {
   const rules = iptablesRules(4, [web], options);
   const text = restoreInput(rules, { nat: new Set(["ORCH-SVC-OLD"]), filter: new Set() });
