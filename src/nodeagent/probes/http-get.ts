@@ -40,6 +40,9 @@ export const authorityOf = ({ host, port }: Pick<HttpGet, "host" | "port">): str
 export const urlOf = ({ scheme, path, ...at }: HttpGet): string =>
   `${scheme}://${authorityOf(at)}${requestTarget(path).shown}`;
 
+/** Maps UTF-8 bytes to characters of the same number, so that they are sent unchanged. */
+const asBytes = (text: string): string => Buffer.from(text, "utf8").toString("latin1");
+
 /** Prepends a Host header unless the pod spec sets one. */
 const withHost = (get: HttpGet): HeaderList =>
   get.headers[0]?.[0] === "Host" ? get.headers : [["Host", authorityOf(get)], ...get.headers];
@@ -58,7 +61,7 @@ export function httpGet(
         port: get.port,
         path: requestTarget(get.path).sent,
         method: "GET",
-        headers: withHost(get).flat(),
+        headers: withHost(get).flatMap(([name, value]) => [name, asBytes(value)]),
         agent: false,
         rejectUnauthorized: false,
         ...(signal && { signal }),
@@ -99,7 +102,7 @@ export function httpGet(
         );
       fail(
         error.code === "ECONNREFUSED"
-          ? `dial tcp ${get.host}:${get.port}: connect: connection refused`
+          ? `dial tcp ${authorityOf(get)}: connect: connection refused`
           : error.message,
       );
     });

@@ -16,14 +16,14 @@ const container = { name: "c", ports: [{ name: "web", containerPort: 8080 }] } a
  * Runs a probe with a long timeout, since this process, including the server, may stall for more than a
  * second.
  */
-const runOnce = (probe: object): Promise<ProbeResult> =>
+const runOnce = (probe: object, podIp = "127.0.0.1"): Promise<ProbeResult> =>
   runProbe(
     { timeoutSeconds: 60, ...probe },
     {
       runtime: fakeRuntime(),
       container,
       containerId: "x",
-      podIp: "127.0.0.1",
+      podIp,
       userAgent: "probe/1",
       signal: new AbortController().signal,
     },
@@ -91,6 +91,22 @@ describe("ports without a listener", { concurrency: true }, () => {
       { grpc: { port }, timeoutSeconds: 1 },
     ])
       assert.equal((await runOnce(probe)).result, "failure", JSON.stringify(probe));
+  });
+
+  test("addresses of IPv6 are put in brackets", async () => {
+    const server = createTcpServer();
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    await new Promise((resolve) => server.close(resolve));
+    const outputs = ["tcpSocket", "httpGet", "grpc"].map(
+      async (kind) => (await runOnce({ [kind]: { port }, timeoutSeconds: 1 }, "::1")).output,
+    );
+    const refused = `dial tcp [::1]:${port}: connect: connection refused`;
+    assert.deepEqual(await Promise.all(outputs), [
+      refused,
+      `Get "http://[::1]:${port}/": ${refused}`,
+      `timeout: failed to connect service "[::1]:${port}" within 1s: context deadline exceeded`,
+    ]);
   });
 
   test("a gRPC probe retries to connect until its timeout", async () => {
@@ -357,3 +373,11 @@ test("a clock that is set back neither delays probes nor the first one", async (
   assert.equal(runs, 4);
   first.stop();
 });
+
+test("header values are sent as UTF-8", () =>
+  onServer(async (port, requests) => {
+    const httpHeaders = [{ name: "X-Word", value: "größe 大" }];
+    assert.equal((await runOnce({ httpGet: { port, httpHeaders } })).result, "success");
+    const sent = String(requests[0]!.headers["x-word"]);
+    assert.equal(Buffer.from(sent, "latin1").toString(), "größe 大");
+  }));

@@ -2,6 +2,7 @@
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Container, Probe } from "#api";
+import { hostAndPort } from "#base";
 import { type ContainerRuntime, ExecTimeout } from "#cri";
 import { type GrpcMethod, GrpcError, grpcChannel } from "#http";
 import { grpcErrorText } from "../errors.ts";
@@ -40,7 +41,7 @@ export async function runProbe(probe: Probe, options: RunProbeOptions): Promise<
     );
   if (probe.grpc)
     return runGrpcProbe(
-      `${options.podIp}:${probe.grpc.port}`,
+      hostAndPort(options.podIp, probe.grpc.port),
       probe.grpc.service ?? "",
       seconds,
       options.signal,
@@ -111,17 +112,18 @@ async function runHttpProbe(
 function runTcpProbe(host: string, port: number, seconds: number): Promise<ProbeResult> {
   return new Promise((resolve) => {
     const socket = connect({ host, port });
+    const dialing = `dial tcp ${hostAndPort(host, port)}`;
     const done = (answer: ProbeResult): void => {
       clearTimeout(timer);
       socket.destroy();
       resolve(answer);
     };
-    const timer = setTimeout(() => done(failure(`dial tcp ${host}:${port}: i/o timeout`)), seconds * 1000);
+    const timer = setTimeout(() => done(failure(`${dialing}: i/o timeout`)), seconds * 1000);
     socket.on("connect", () => done(success()));
     socket.on("error", (error: NodeJS.ErrnoException) =>
       done(
         failure(
-          `dial tcp ${host}:${port}: ${error.code === "ECONNREFUSED" ? "connect: connection refused" : error.message}`,
+          `${dialing}: ${error.code === "ECONNREFUSED" ? "connect: connection refused" : error.message}`,
         ),
       ),
     );
