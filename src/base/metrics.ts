@@ -322,9 +322,15 @@ class LabelTree<S extends Countable> implements Family<S> {
   }
 
   remove(...values: readonly string[]): void {
-    let branch: Branch<S> | undefined = this.#root;
-    for (const value of values.slice(0, -1)) branch = branch?.get(value) as Branch<S> | undefined;
-    if (branch?.delete(values.at(-1) ?? "")) this.#size--;
+    const way: Branch<S>[] = [this.#root];
+    for (const value of values.slice(0, -1)) {
+      const next = way.at(-1)!.get(value) as Branch<S> | undefined;
+      if (!next) return;
+      way.push(next);
+    }
+    if (!way.at(-1)!.delete(values.at(-1) ?? "")) return;
+    this.#size--;
+    for (let at = way.length - 1; at > 0 && way[at]!.size === 0; at--) way[at - 1]!.delete(values[at - 1]!);
   }
 
   clear(): void {

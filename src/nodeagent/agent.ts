@@ -40,7 +40,7 @@ import { runtimeHealth } from "./node/runtime-health.ts";
 import type { NodeagentSettings } from "./options/options.ts";
 import { memoryContributor } from "./plan/memory-extras.ts";
 import { type PodWorkers, podWorkers } from "./pod-workers.ts";
-import { isFinished } from "./pod.ts";
+import { isFinished, uidOf } from "./pod.ts";
 import { nodeLimits } from "./resources/node-limits.ts";
 import { podCgroups } from "./resources/pod-cgroups.ts";
 import { stats } from "./resources/stats.ts";
@@ -328,7 +328,10 @@ async function assemble(
     mirrorOf: (pod) => mirror?.of(pod),
     syncMilliseconds: settings.syncFrequency,
     ...(environment.tracing && { traced: environment.tracing.sync }),
-    onRemoved: () => mirror?.wake(),
+    onRemoved: (pod) => {
+      mirror?.wake();
+      probeResults.forget(uidOf(pod));
+    },
   });
 
   const nodeStats = stats({

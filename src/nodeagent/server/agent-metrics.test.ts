@@ -45,7 +45,9 @@ test("requests are counted by the first component of their path", async () => {
   )("readwrite", () => Promise.resolve({ status: 200, headers: {} }));
   for (const path of ["/pods", "/exec/a/b/c", "/wp-admin"])
     await inject(handle, { method: "GET", path, headers: {} });
+  for (const method of ["A1", "A2"]) await inject(handle, { method, path: "/pods", headers: {} });
   const text = metrics.expose();
+  assert.match(text, /^nodeagent_http_requests_total\{.*method="other",path="pods",.*\} 2$/m);
   for (const [path, long] of [
     ["pods", "false"],
     ["exec", "true"],

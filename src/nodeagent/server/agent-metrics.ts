@@ -144,6 +144,8 @@ const known = [
   "runningpods",
   "stats",
 ];
+/** A client may send any word as a method, even before it is authenticated. */
+const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "CONNECT", "OPTIONS", "TRACE"];
 const longRunning = ["attach", "exec", "portForward"];
 
 /** Counts and times requests by the first component of their path. */
@@ -176,7 +178,7 @@ export function measuredRequests(
     const first = call.path.split("/", 2)[1] ?? "";
     const values = [
       String(longRunning.includes(first)),
-      call.method,
+      methods.includes(call.method) ? call.method : "other",
       known.includes(first) ? first : "other",
       server,
     ];

@@ -12,6 +12,8 @@ export interface ProbeMetrics {
     kind: "startup" | "readiness" | "liveness",
     result: "successful" | "failed" | "unknown",
   ): void;
+  /** Drops the counts of a pod that has been removed from this node. */
+  forget(this: void, podUid: string): void;
 }
 
 const types = { startup: "Startup", readiness: "Readiness", liveness: "Liveness" } as const;
@@ -25,9 +27,18 @@ export function probeMetrics(): ProbeMetrics {
     stability: "ALPHA",
   });
   processStart(metrics, "ALPHA");
+  /** The label values of the series of each pod, by their text. */
+  const ofPods = new Map<string, Map<string, readonly string[]>>();
   return {
     metrics,
-    record: (pod, container, kind, result) =>
-      total.with(container, namespaceOf(pod), nameOf(pod), uidOf(pod), types[kind], result).add(),
+    record: (pod, container, kind, result) => {
+      const values = [container, namespaceOf(pod), nameOf(pod), uidOf(pod), types[kind], result];
+      ofPods.getOrInsertComputed(uidOf(pod), () => new Map()).set(values.join(), values);
+      total.with(...values).add();
+    },
+    forget: (podUid) => {
+      for (const values of ofPods.get(podUid)?.values() ?? []) total.remove(...values);
+      ofPods.delete(podUid);
+    },
   };
 }
