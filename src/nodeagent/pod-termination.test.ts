@@ -283,3 +283,17 @@ test("an evicted pod keeps its grace period, and an event is recorded if it take
     assert.equal(h.statuses.get("uid-of-a")?.at(-1)?.phase, "Failed");
   });
 });
+
+test("of two static pods with one name the first runs, and the second once the first has ended", () =>
+  on({}, async (h) => {
+    const annotations = { [dialects.orch.names.annotations.configSource]: "file" };
+    const definition = podOf("a", {}, { terminationGracePeriodSeconds: 1 }) as { metadata: object };
+    for (const uid of ["one", "two"])
+      h.run({ ...definition, metadata: { ...definition.metadata, annotations, uid } });
+    const phases = () => ["one", "two"].map((uid) => h.pods.registry.byUid(uid)?.status.phase);
+    await h.pass(5);
+    assert.deepEqual(phases(), ["Running", undefined]);
+    h.pods.drop("one");
+    await h.pass(10);
+    assert.deepEqual(phases(), [undefined, "Running"]);
+  }));

@@ -118,13 +118,22 @@ export async function syncAction(
 
   function mustWait({ awaits }: Syncing, own: PodEntry, all: PodEntries): boolean {
     if (awaits?.some((uid) => isHere(all.get(uid)))) return true;
-    // An edited static pod is a new pod with the same name: the old pod must be cleared first.
-    return isStatic(pod, context.dialect) && [...all.values()].some((other) => precedes(other, own, pod));
+    if (!isStatic(pod, context.dialect)) return false;
+    // An edited static pod is a new pod with the same name: the old pod must be cleared first. Of two manifests with
+    // the same name, the one that was found first runs.
+    let isEarlier = true;
+    for (const other of all.values()) {
+      if (other === own) isEarlier = false;
+      else if (precedes(other, pod, isEarlier)) return true;
+    }
+    return false;
   }
 }
 
-const precedes = (other: PodEntry, own: PodEntry, pod: Pod): boolean =>
-  other !== own && keyOf(podOf(other)) === keyOf(pod) && !isCleared(other);
+const precedes = (other: PodEntry, pod: Pod, isEarlier: boolean): boolean =>
+  keyOf(podOf(other)) === keyOf(pod) &&
+  !isCleared(other) &&
+  (isEarlier || other.worker.state().at !== "syncing");
 
 const isHere = (entry: PodEntry | undefined): boolean =>
   entry !== undefined && entry.worker.state().at !== "terminated";
