@@ -20,7 +20,11 @@ export function rateLimiter(
 }
 
 /** A token bucket for callers that do not wait: reports whether the caller may proceed now. */
-export function tokenBucket(clock: Pick<Clock, "monotonic">, perSecond: number, burst: number): () => boolean {
+export function tokenBucket(
+  clock: Pick<Clock, "monotonic">,
+  perSecond: number,
+  burst: number,
+): () => boolean {
   let tokens = burst;
   let at = clock.monotonic();
   return () => {

@@ -78,9 +78,7 @@ test("a leader gives up in time if the server does not respond, and though its c
     },
     async (signal) => {
       isLeading = true;
-      await new Promise<void>((resolve) =>
-        signal.addEventListener("abort", () => resolve(), { once: true }),
-      );
+      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
       isLeading = false;
     },
   ).then((how) => (outcome = how));

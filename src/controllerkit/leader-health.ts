@@ -16,7 +16,10 @@ export function leaderHealth(clock: Clock, lease: string, leaseMilliseconds: num
     name: "leaderElection",
     renewed: () => (renewedAt = clock.monotonic()),
     check: () => {
-      if (renewedAt !== undefined && clock.monotonic() - renewedAt > leaseMilliseconds + toleranceMilliseconds)
+      if (
+        renewedAt !== undefined &&
+        clock.monotonic() - renewedAt > leaseMilliseconds + toleranceMilliseconds
+      )
         throw new Error(`failed election to renew leadership on lease ${lease}`);
     },
   };

@@ -42,7 +42,11 @@ test("queries of a client that does not read its replies are left unread", async
     resolved += 1;
     return Promise.resolve(new Uint8Array(60_000));
   };
-  serveConnection(Object.assign(socket, { setTimeout: () => socket }) as unknown as Socket, resolve, noErrors);
+  serveConnection(
+    Object.assign(socket, { setTimeout: () => socket }) as unknown as Socket,
+    resolve,
+    noErrors,
+  );
   const settled = async (): Promise<number> => {
     for (let last = -1; last !== resolved + unread.length; await turn()) last = resolved + unread.length;
     return resolved;

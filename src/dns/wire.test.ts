@@ -40,7 +40,11 @@ test("names with other labels differ, though they look alike", () => {
   assert.notEqual(nameOf(1, 0xc0), nameOf(1, 0xe0));
   const query = queryOf(message(0, [1, 0, 0, 0], 3, 97, 46, 98, 0, 0, 1, 0, 1));
   const records = [{ type: "CNAME", name: "c", ttl: 5, target: query.name }] as const;
-  const reply = writeReply(query, { code: responseCodes.noError, authoritative: true, answers: records }, 512);
+  const reply = writeReply(
+    query,
+    { code: responseCodes.noError, authoritative: true, answers: records },
+    512,
+  );
   const [record] = [...recordsOf(reply)];
   assert.equal(readName(reply, record!.data).text, query.name);
 });

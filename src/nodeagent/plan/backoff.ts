@@ -41,9 +41,7 @@ export function backOff({ clock, firstMilliseconds, longestMilliseconds }: BackO
     },
     remainingSinceFailure: (key) => {
       const entry = entries.get(key);
-      return !entry || isCalm(entry, clock.now())
-        ? 0
-        : left(entry, entry.recordedAt);
+      return !entry || isCalm(entry, clock.now()) ? 0 : left(entry, entry.recordedAt);
     },
     delay: (key) => entries.get(key)?.delay ?? 0,
     record: (key, happenedAt) => {

@@ -54,7 +54,9 @@ export async function teardownVolumes(
     const isOwned = ownedKinds.some((owned) => kind.endsWith(`~${owned}`));
     for (const name of await namesIn(join(volumes, kind))) {
       const folder = join(volumes, kind, name);
-      await attempt(isOwned ? lstat(folder).then(({ dev }) => removeOnDevice(Buffer.from(folder), dev)) : rmdir(folder));
+      await attempt(
+        isOwned ? lstat(folder).then(({ dev }) => removeOnDevice(Buffer.from(folder), dev)) : rmdir(folder),
+      );
     }
     await attempt(rmdir(join(volumes, kind)));
   }
