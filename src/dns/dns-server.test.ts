@@ -9,7 +9,7 @@ import { serveConnection, serveDatagrams } from "./dns-server.ts";
 
 const noErrors = (error: Error): void => assert.fail(error);
 
-test("a datagram from port 0, which nobody can reply to, is dropped", async (t) => {
+test("a datagram from port 0, to which no reply can be sent, is dropped", async (t) => {
   const [server, client] = [createSocket("udp4"), createSocket("udp4")];
   const stopping = new AbortController();
   t.after(() => {
