@@ -27,6 +27,26 @@ test("keys compare like their UTF-8 bytes", () => {
   );
 });
 
+test("a compaction that is abandoned and continued later drops every old version once", () => {
+  const index = new KeyIndex();
+  const keys = Array.from({ length: 1000 }, (_, at) => `k/${String(at).padStart(4, "0")}`);
+  for (const [at, key] of keys.entries()) index.put(key, at + 1, at + 1);
+  for (const [at, key] of keys.entries()) index.remove(key, at + 1001);
+  for (const [at, key] of keys.slice(0, 10).entries()) index.put(key, at + 2001, at + 2001);
+  const dropped: number[] = [];
+  for (const step of index.trim(1500, 100)) {
+    dropped.push(...step);
+    if (dropped.length === 400) break;
+  }
+  for (const step of index.trim(3000, 100)) dropped.push(...step);
+  const expected = Array.from({ length: 2000 }, (_, at) => at + 1);
+  assert.deepEqual(
+    dropped.toSorted((a, b) => a - b),
+    expected,
+  );
+  assert.deepEqual(index.list({ prefix: "k/" }).keys, keys.slice(0, 10));
+});
+
 test("an index of thousands of keys finds, lists and counts them at any revision kept", () => {
   fc.assert(
     fc.property(

@@ -1,10 +1,11 @@
 // In-memory index of keys and the revisions at which each was written, without values.
 //
-//   leaf    keys   [ "a"   "b"                      "c" ]
-//           slots  [  7    { older [3 -5 8], 9 }    12  ]     "b": put 3, deleted 5, put again 8, updated 9
+//   leaf    keys       [ "a"   "b"                      "c" ]
+//           slots      [  7    { older [3 -5 8], 9 }    12  ]     "b": put 3, deleted 5, put again 8, updated 9
+//           deletions  [  0    0                        15  ]     "c": put 12, deleted 15
 //
-// Most keys are written once, so most slots are a plain number. Leaves and slots are owned by one index and
-// copied on write by another, so a fork costs one array of leaves.
+// Most keys are written once and perhaps deleted, so most slots are plain numbers. Leaves and slots are owned by one
+// index and copied on write by another, so a fork costs one array of leaves.
 
 import { compareKeys, isPlainKey } from "./key-order.ts";
 import type { Range, Revision } from "./store.ts";
@@ -24,7 +25,7 @@ export interface Listing {
   readonly remaining: number;
 }
 
-/** A key with more than one version. Deletions are negative revisions. */
+/** A key with more versions than one write and one deletion. Deletions are negative revisions. */
 interface KeyHistory {
   /** The creation revision of the newest version; `first` is that of the oldest version kept. */
   created: Revision;
@@ -38,6 +39,11 @@ type Slot = Revision | KeyHistory;
 interface Leaf {
   readonly keys: string[];
   readonly slots: Slot[];
+  /**
+   * The revisions at which keys were deleted that were written once, and 0 for the others; undefined if there are
+   * none.
+   */
+  deletions: Revision[] | undefined;
   live: number;
   newest: Revision;
   readonly owner: object;
@@ -49,7 +55,11 @@ interface Place {
 
 export class KeyIndex {
   #leaves: Leaf[] = [];
-  #multiVersion = new Set<string>();
+  /**
+   * The keys with more than one version. Not a set: V8 enters each string it looks up in a set in its table of
+   * strings, and doubling that table blocks for more than 100 ms with a million deletions.
+   */
+  #multiVersion: string[] = [];
   #owner: object = {};
   #plain = true;
   #size = 0;
@@ -63,7 +73,7 @@ export class KeyIndex {
   find(key: string, at: Revision = Infinity): Version | undefined {
     const place = this.#place(key, this.#plain && isPlainKey(key));
     const leaf = this.#leaves[place.leaf];
-    return leaf?.keys[place.slot] === key ? versionAt(leaf.slots[place.slot]!, at) : undefined;
+    return leaf?.keys[place.slot] === key ? versionAt(leaf, place.slot, at) : undefined;
   }
 
   /** Lists the keys of a prefix in order, now or at a revision. */
@@ -95,9 +105,10 @@ export class KeyIndex {
         open = key.startsWith(prefix);
         if (!open) break;
         const held = leaf.slots[slot]!;
-        const version = typeof held === "number" ? undefined : versionAt(held, at);
+        const isPlain = typeof held === "number" && !leaf.deletions?.[slot];
+        const version = isPlain ? undefined : versionAt(leaf, slot, at);
         // Plain numbers need no Version object: this loop runs over a hundred thousand keys.
-        const revision = typeof held === "number" && held <= at ? held : version?.revision;
+        const revision = isPlain && held <= at ? held : version?.revision;
         if (revision === undefined) continue;
         if (listing.keys.length >= most) listing.remaining++;
         else {
@@ -113,10 +124,11 @@ export class KeyIndex {
   /** Records a write of the key at a revision newer than all before. */
   put(key: string, revision: Revision, created: Revision): void {
     const { leaf, slot } = this.#open(key);
-    const old = leaf.keys[slot] === key ? leaf.slots[slot] : undefined;
-    const wasLive = old !== undefined && isLive(old);
-    if (old === undefined) {
+    const exists = leaf.keys[slot] === key;
+    const wasLive = exists && isLive(leaf, slot);
+    if (!exists) {
       leaf.keys.splice(slot, 0, key);
+      leaf.deletions?.splice(slot, 0, 0);
       leaf.slots.splice(
         slot,
         0,
@@ -141,7 +153,11 @@ export class KeyIndex {
   remove(key: string, revision: Revision): void {
     const { leaf, slot } = this.#open(key);
     if (leaf.keys[slot] !== key) throw new Error(`no such key: ${key}`);
-    this.#addVersion(key, leaf, slot).latest = -revision;
+    if (typeof leaf.slots[slot] === "number" && !leaf.deletions?.[slot]) {
+      leaf.deletions ??= Array<Revision>(leaf.keys.length).fill(0);
+      leaf.deletions[slot] = revision;
+      this.#multiVersion.push(key);
+    } else this.#addVersion(key, leaf, slot).latest = -revision;
     leaf.live--;
     this.#size--;
     leaf.newest = revision;
@@ -154,14 +170,21 @@ export class KeyIndex {
   *trim(through: Revision, keysPerStep = 1000): Generator<Revision[], void, void> {
     let dropped: Revision[] = [];
     let seen = 0;
+    let kept = 0;
+    const list = this.#multiVersion;
     // Keys aged during the iteration are appended and need not be visited.
-    const all = this.#multiVersion.size;
-    for (const key of this.#multiVersion) {
-      this.#trimKey(key, through, dropped);
-      if (++seen === all) break;
-      if (seen % keysPerStep !== 0) continue;
-      yield dropped;
-      dropped = [];
+    const all = list.length;
+    try {
+      while (seen < all) {
+        const key = list[seen++]!;
+        if (this.#trimKey(key, through, dropped)) list[kept++] = key;
+        if (seen % keysPerStep !== 0) continue;
+        yield dropped;
+        dropped = [];
+      }
+    } finally {
+      while (seen < list.length) list[kept++] = list[seen++]!;
+      list.length = kept;
     }
     if (dropped.length > 0) yield dropped;
   }
@@ -170,35 +193,40 @@ export class KeyIndex {
   fork(): KeyIndex {
     const copy = new KeyIndex();
     copy.#leaves = [...this.#leaves];
-    copy.#multiVersion = new Set(this.#multiVersion);
+    copy.#multiVersion = this.#multiVersion.slice();
     copy.#plain = this.#plain;
     copy.#size = this.#size;
     this.#owner = {};
     return copy;
   }
 
-  #trimKey(key: string, through: Revision, dropped: Revision[]): void {
+  /** Drops versions of one key; reports whether it still has more than one. */
+  #trimKey(key: string, through: Revision, dropped: Revision[]): boolean {
     const place = this.#place(key, this.#plain);
     const at = this.#leaves[place.leaf];
     const slotValue = at?.keys[place.slot] === key ? at.slots[place.slot] : undefined;
-    if (slotValue === undefined || typeof slotValue === "number") return;
+    if (slotValue === undefined) return false;
+    if (typeof slotValue === "number") {
+      const deletion = at!.deletions?.[place.slot];
+      if (!deletion) return false;
+      if (deletion > through) return true;
+      dropped.push(slotValue, deletion);
+      this.#removeSlot(key, place);
+      return false;
+    }
     const versions = [...(slotValue.older ?? []), slotValue.latest];
     let keep = versions.findLastIndex((revision) => Math.abs(revision) <= through);
-    if (keep < 0) return;
+    if (keep < 0) return true;
     if (versions[keep]! < 0) keep++;
-    if (keep === 0) return;
+    if (keep === 0) return true;
     for (const revision of versions.slice(0, keep)) dropped.push(Math.abs(revision));
-    const { leaf } = this.#open(key);
     if (keep === versions.length) {
-      this.#multiVersion.delete(key);
-      leaf.keys.splice(place.slot, 1);
-      leaf.slots.splice(place.slot, 1);
-      if (leaf.keys.length === 0) this.#leaves.splice(place.leaf, 1);
-      return;
+      this.#removeSlot(key, place);
+      return false;
     }
+    const { leaf } = this.#open(key);
     const first = createdAt(slotValue, keep);
     const kept = versions.slice(keep, -1);
-    if (kept.length === 0) this.#multiVersion.delete(key);
     leaf.slots[place.slot] =
       kept.length === 0 && slotValue.latest === slotValue.created
         ? slotValue.latest
@@ -209,21 +237,36 @@ export class KeyIndex {
             older: kept.length ? kept : undefined,
             owner: this.#owner,
           };
+    return kept.length > 0;
   }
 
-  /** Returns the slot as a Life owned by this index, with its newest version moved to the older ones. */
+  #removeSlot(key: string, place: Place): void {
+    const { leaf } = this.#open(key);
+    leaf.keys.splice(place.slot, 1);
+    leaf.slots.splice(place.slot, 1);
+    leaf.deletions?.splice(place.slot, 1);
+    if (leaf.keys.length === 0) this.#leaves.splice(place.leaf, 1);
+  }
+
+  /** Returns the history of the slot, owned by this index, with its newest version moved to the older ones. */
   #addVersion(key: string, leaf: Leaf, slot: number): KeyHistory {
     const old = leaf.slots[slot]!;
+    const deletion = leaf.deletions?.[slot];
     let history: KeyHistory;
-    if (typeof old === "number")
-      history = { created: old, first: old, latest: old, older: [old], owner: this.#owner };
-    else {
+    if (typeof old === "number") {
+      const older = deletion ? [old, -deletion] : [old];
+      history = { created: old, first: old, latest: older.at(-1)!, older, owner: this.#owner };
+      if (deletion) leaf.deletions![slot] = 0;
+      else this.#multiVersion.push(key);
+    } else {
       history = old.owner === this.#owner ? old : { ...old, older: old.older?.slice(), owner: this.#owner };
       if (history.older) history.older.push(old.latest);
-      else history.older = [old.latest];
+      else {
+        history.older = [old.latest];
+        this.#multiVersion.push(key);
+      }
     }
     leaf.slots[slot] = history;
-    this.#multiVersion.add(key);
     return history;
   }
 
@@ -231,13 +274,21 @@ export class KeyIndex {
   #open(key: string): { readonly leaf: Leaf; readonly slot: number } {
     if (this.#plain && !isPlainKey(key)) this.#plain = false;
     if (this.#leaves.length === 0)
-      this.#leaves.push({ keys: [], slots: [], live: 0, newest: 0, owner: this.#owner });
+      this.#leaves.push({
+        keys: [],
+        slots: [],
+        deletions: undefined,
+        live: 0,
+        newest: 0,
+        owner: this.#owner,
+      });
     const { leaf: at, slot } = this.#place(key, this.#plain);
     let leaf = this.#leaves[at]!;
     if (leaf.owner !== this.#owner) {
       leaf = {
         keys: leaf.keys.slice(),
         slots: leaf.slots.slice(),
+        deletions: leaf.deletions?.slice(),
         live: leaf.live,
         newest: leaf.newest,
         owner: this.#owner,
@@ -251,16 +302,17 @@ export class KeyIndex {
     const at = this.#leaves.indexOf(leaf);
     // Keys inserted in order leave full leaves behind.
     const half = at === this.#leaves.length - 1 ? leafSize : leafSize / 2;
-    const slots = leaf.slots.splice(half);
-    const live = slots.filter(isLive).length;
-    leaf.live -= live;
-    this.#leaves.splice(at + 1, 0, {
+    const upper: Leaf = {
       keys: leaf.keys.splice(half),
-      slots,
-      live,
+      slots: leaf.slots.splice(half),
+      deletions: leaf.deletions?.splice(half),
+      live: 0,
       newest: leaf.newest,
       owner: this.#owner,
-    });
+    };
+    for (let slot = 0; slot < upper.keys.length; slot++) if (isLive(upper, slot)) upper.live++;
+    leaf.live -= upper.live;
+    this.#leaves.splice(at + 1, 0, upper);
   }
 
   #start(prefix: string, after: string | undefined, plain: boolean): Place {
@@ -302,10 +354,17 @@ export class KeyIndex {
 const comesBefore = (a: string, b: string, plain: boolean): boolean =>
   plain ? a < b : compareKeys(a, b) < 0;
 
-const isLive = (slot: Slot): boolean => typeof slot === "number" || slot.latest > 0;
+function isLive({ slots, deletions }: Leaf, at: number): boolean {
+  const slot = slots[at]!;
+  return typeof slot === "number" ? !deletions?.[at] : slot.latest > 0;
+}
 
-function versionAt(slot: Slot, at: Revision): Version | undefined {
-  if (typeof slot === "number") return slot <= at ? { revision: slot, created: slot } : undefined;
+function versionAt({ slots, deletions }: Leaf, place: number, at: Revision): Version | undefined {
+  const slot = slots[place]!;
+  if (typeof slot === "number") {
+    const deletion = deletions?.[place];
+    return slot <= at && !(deletion && deletion <= at) ? { revision: slot, created: slot } : undefined;
+  }
   if (Math.abs(slot.latest) <= at)
     return slot.latest > 0 ? { revision: slot.latest, created: slot.created } : undefined;
   const older = slot.older ?? [];
@@ -320,7 +379,7 @@ function versionAt(slot: Slot, at: Revision): Version | undefined {
   return revision !== undefined && revision > 0 ? { revision, created: createdAt(slot, low - 1) } : undefined;
 }
 
-/** Returns the creation revision of the version at this position in the life. */
+/** Returns the creation revision of the version at this position. */
 function createdAt(history: KeyHistory, position: number): Revision {
   const older = history.older ?? [];
   if (position >= older.length) return history.created;
