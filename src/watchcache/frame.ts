@@ -14,9 +14,10 @@ export class Frame {
   readonly type: FrameType;
   /** The previous state of a changed object, if known. */
   readonly previous: CachedObject | undefined;
-  #item: CachedObject | (() => CachedObject);
+  #item: CachedObject | Revision;
   #made: Map<FrameEncoder, Uint8Array> | undefined;
-  constructor(type: FrameType, item: CachedObject | (() => CachedObject), previous?: CachedObject) {
+  /** For a deletion its revision is sufficient as the item. */
+  constructor(type: FrameType, item: CachedObject | Revision, previous?: CachedObject) {
     this.type = type;
     this.#item = item;
     this.previous = previous;
@@ -25,7 +26,7 @@ export class Frame {
    * The object as this frame shows it. For a deletion it is made on first access, which often never happens.
    */
   get item(): CachedObject {
-    if (typeof this.#item === "function") this.#item = this.#item();
+    if (typeof this.#item === "number") this.#item = atRevision(this.previous!, this.#item);
     return this.#item;
   }
   get key(): string {
@@ -83,7 +84,9 @@ export class Change {
   readonly deleted: boolean;
   /** Bytes it keeps in memory: 0 for objects that stay in the store and are read on demand. */
   readonly bytes: number;
-  #frames: Partial<Record<FrameType, Frame>> = {};
+  /** The first frame made, and those of other types, which watchers with different selectors may see. */
+  #first: Frame | undefined;
+  #others: Partial<Record<FrameType, Frame>> | undefined;
   constructor(revision: Revision, item: CachedObject, previous: CachedObject | undefined, deleted: boolean) {
     this.revision = revision;
     this.item = item;
@@ -104,10 +107,12 @@ export class Change {
   }
 
   #frame(type: FrameType): Frame {
-    return (this.#frames[type] ??= new Frame(
-      type,
-      type === "DELETED" ? () => atRevision(this.previous!, this.revision) : this.item,
-      this.previous,
-    ));
+    if (this.#first?.type === type) return this.#first;
+    const known = this.#others?.[type];
+    if (known) return known;
+    const frame = new Frame(type, type === "DELETED" ? this.revision : this.item, this.previous);
+    if (this.#first) (this.#others ??= {})[type] = frame;
+    else this.#first = frame;
+    return frame;
   }
 }

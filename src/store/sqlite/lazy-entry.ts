@@ -4,13 +4,16 @@
 import type { Version } from "../key-index.ts";
 import type { Entry, Revision } from "../store.ts";
 
+/** Returns the value of a key at a version. One function serves all entries. */
+export type ReadValue = (key: string, version: Version) => Uint8Array;
+
 export class LazyEntry implements Entry {
   readonly key: string;
   readonly revision: Revision;
   readonly created: Revision;
-  readonly #read: () => Uint8Array;
+  readonly #read: ReadValue;
 
-  constructor(key: string, { revision, created }: Version, read: () => Uint8Array) {
+  constructor(key: string, { revision, created }: Version, read: ReadValue) {
     this.key = key;
     this.revision = revision;
     this.created = created;
@@ -18,7 +21,7 @@ export class LazyEntry implements Entry {
   }
 
   get value(): Uint8Array {
-    return this.#read();
+    return this.#read(this.key, this);
   }
 }
 

@@ -33,7 +33,7 @@ import { checkpointFits, firstRevision, createPrivateFile, pageBytes, storeFile 
 import { lockStore } from "./lock.ts";
 import { damageOf, Reader, type UncheckedRow } from "./reader.ts";
 import { RecentChanges } from "./recent-changes.ts";
-import { LazyEntry } from "./lazy-entry.ts";
+import { LazyEntry, type ReadValue } from "./lazy-entry.ts";
 import { JobFailed, WriterThread } from "./writer-thread.ts";
 
 export interface SqliteOptions {
@@ -295,8 +295,10 @@ class SqliteStore implements Store {
 
   #find(key: string): Entry | undefined {
     const version = this.#index.find(key);
-    return version && new LazyEntry(key, version, () => this.#entry(key, version).value);
+    return version && new LazyEntry(key, version, this.#valueOf);
   }
+
+  readonly #valueOf: ReadValue = (key, version) => this.#entry(key, version).value;
 
   #entry(key: string, { revision, created }: Version): Entry {
     const value = this.#value(revision);
