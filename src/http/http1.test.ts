@@ -151,3 +151,60 @@ test("a keep-alive connection has no such limit after a response", tls, async (t
   const after = calls.slice(limited + 1).filter((call) => call.this === calls[limited]!.this);
   assert.equal(after[0]?.arguments[0], 0, "the limit is taken back with the end of the answer");
 });
+
+test("pipelined requests are handled one after the other", tls, async (t) => {
+  const open: string[] = [];
+  const server = await secured(t, async ({ path }) => {
+    open.push(path);
+    const reply = text(open.join(" "));
+    await new Promise((resolve) => setImmediate(resolve));
+    open.pop();
+    return reply;
+  });
+  const socket = await server.raw();
+  socket.write(`GET /a HTTP/1.1\r\n${host}\r\nGET /b HTTP/1.1\r\n${host}\r\nGET /c HTTP/1.1\r\n${last}\r\n`);
+  const bodies = (await untilEnd(socket)).match(/^\/.*?(?=HTTP|$)/gm);
+  assert.deepEqual(bodies, ["/a", "/b", "/c"]);
+});
+
+const unanswered: [name: string, sent: string][] = [
+  ["more pipelined requests than may wait", `GET / HTTP/1.1\r\n${host}\r\n`.repeat(200)],
+  [
+    "an upgrade request behind one that is being handled",
+    `GET / HTTP/1.1\r\n${host}\r\nGET / HTTP/1.1\r\n${host}Connection: Upgrade\r\nUpgrade: x\r\n\r\n`,
+  ],
+];
+for (const [name, sent] of unanswered) {
+  test(`${name} end the connection`, tls, async (t) => {
+    let calls = 0;
+    const left = Promise.withResolvers<void>();
+    const server = await secured(t, async ({ signal }) => {
+      calls++;
+      signal.addEventListener("abort", () => left.resolve());
+      await left.promise;
+      return text("too late");
+    });
+    const socket = await server.raw();
+    socket.on("error", () => undefined);
+    socket.write(sent);
+    await left.promise;
+    assert.equal(calls, 1);
+  });
+}
+
+test("requests behind one whose client has disconnected are not handled", tls, async (t) => {
+  const paths: string[] = [];
+  const over = Promise.withResolvers<void>();
+  const server = await secured(t, async ({ path, onFinished }) => {
+    paths.push(path);
+    onFinished(over.resolve);
+    socket.destroy();
+    await over.promise;
+    return text("too late");
+  });
+  const socket = await server.raw();
+  socket.write(`GET /a HTTP/1.1\r\n${host}\r\nGET /b HTTP/1.1\r\n${host}\r\n`);
+  await over.promise;
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(paths, ["/a"]);
+});

@@ -4,7 +4,9 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
 import type { Call, Reply } from "./call.ts";
+import { discardReply } from "./discard-reply.ts";
 import { callFromHttp1, replyOnHttp1 } from "./exchange.ts";
+import { RequestsInTurn } from "./in-turn.ts";
 import { peerOf } from "./peer.ts";
 import type { AdmissionThrottle } from "./admission-throttle.ts";
 
@@ -81,10 +83,15 @@ export function http1Engine(
     throttle.begin(() => void run().catch(() => response.destroy()), call.method, call.path);
   };
 
-  server.on("request", (request, response) => serve(request, response, false));
-  server.on("checkContinue", (request, response) => serve(request, response, true));
+  const inTurn = new RequestsInTurn();
+  const serveInTurn = (request: IncomingMessage, response: Response, expectsContinue = false): void =>
+    inTurn.handle(request.socket, response, () => serve(request, response, expectsContinue));
+  server.on("request", serveInTurn);
+  server.on("checkContinue", (request, response) => serveInTurn(request, response, true));
   server.on("upgrade", (request, socket: Duplex, head: Buffer) => {
     socket.on("error", () => socket.destroy());
+    // The responses to earlier requests would get between the bytes of the new protocol.
+    if (inTurn.isBusy(request.socket)) return void socket.destroy();
     const problem = requestProblem(request);
     if (problem) return void socket.end(closingResponse(problem));
     const call = callFromHttp1(request, peerOf(request.socket as TLSSocket), options.now(), {
@@ -98,6 +105,8 @@ export function http1Engine(
           reply.body.takeOver(socket, head);
           return;
         }
+        // The response would not notice that the connection is closed.
+        if (socket.destroyed) return discardReply(reply);
         const response = new ServerResponse(request);
         response.assignSocket(socket as Socket);
         response.shouldKeepAlive = false;
