@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
 import { protocolsWithoutToken } from "#authn";
 import { streamProtocols } from "#dialect";
-import { type Call, type Reply, type Sink, header, headerList } from "#http";
+import { type Call, type Reply, type Sink, discardReply, header, headerList, onceClosed } from "#http";
 
 export interface WebSocketOptions {
   /**
@@ -92,7 +92,7 @@ export async function acceptWebSocket(
     headers: { ...call.headers, "sec-websocket-protocol": undefined },
   } as unknown as IncomingMessage;
   const client = await new Promise<WebSocket>((resolve, reject) => {
-    socket.once("close", () => reject(new Error("the client has gone")));
+    onceClosed(socket, () => reject(new Error("the client has gone")));
     server.handleUpgrade(request, socket, Buffer.from(head), resolve);
   });
   client.on("error", () => client.terminate());
@@ -108,8 +108,13 @@ export function closeSocket(client: WebSocket): void {
 }
 
 async function serveSession({ call, socket, head, protocol = "", options }: Session): Promise<void> {
+  const accepting = acceptWebSocket({ call, socket, head }, protocol, maxMessageBytes);
+  const client = await accepting.catch(() => undefined);
+  if (!client) {
+    socket.destroy();
+    return await discardReply({ body: { stream: options.stream } });
+  }
   try {
-    const client = await acceptWebSocket({ call, socket, head }, protocol, maxMessageBytes);
     const send = (message: Uint8Array | string): void =>
       client.send(message, { binary: typeof message !== "string" && !options.bytesAreText });
     if (options.greeting) send(options.greeting(protocol));

@@ -3,7 +3,7 @@ import type { Audit, AuditConfig, ObjectReference, ResponseStatus } from "#audit
 import { AuditRecord } from "#audit";
 import { ApiError, type Clock, durationOfMillis } from "#base";
 import type { Dialect } from "#dialect";
-import { type Body, type Reply, header } from "#http";
+import { type Body, type Reply, header, onceClosed } from "#http";
 import { type ApiCall, justObjects, negotiate, statusObject } from "#endpoints";
 import { auditClient } from "./audit-client.ts";
 import type { Filter } from "./filter.ts";
@@ -138,7 +138,7 @@ export function auditFilter(options: AuditFilterOptions): AuditFilter {
 
   const untilClosed = (call: ApiCall, record: AuditRecord, { takeOver }: TakenOver): TakenOver => ({
     takeOver: (socket, head) => {
-      socket.once("close", () => void complete(call, record, "ResponseComplete"));
+      onceClosed(socket, () => void complete(call, record, "ResponseComplete"));
       takeOver(socket, head);
     },
   });

@@ -133,3 +133,14 @@ test("a response in time cancels the timer", async () => {
   assert.equal((await run).status, 201);
   await clock.advance(5000);
 });
+
+test("the stream of a reply after the deadline is ended", async () => {
+  const clock = virtualClock();
+  const answer = pending();
+  const closed = Promise.withResolvers<boolean>();
+  const reply = deadline({ clock, requestTimeoutMilliseconds: 1000 }).run(apiCall(), answer.next);
+  await clock.advance(1000);
+  assert.equal((await reply).status, 504);
+  answer.answer({ body: { stream: async (sink) => closed.resolve(sink.closed.aborted) } });
+  assert.equal(await closed.promise, true);
+});

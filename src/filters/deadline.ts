@@ -2,7 +2,7 @@
 // limit.
 import { ApiError, type Clock, badRequest, durationMillis, timeout } from "#base";
 import type { ApiCall } from "#endpoints";
-import type { Reply } from "#http";
+import { type Reply, discardReply } from "#http";
 import type { Filter } from "./filter.ts";
 import { isLongRunning } from "./long-running.ts";
 
@@ -56,8 +56,9 @@ export function deadline({
         try {
           next().then((reply) => {
             cancel();
-            if (givenUp) endedLate?.("ok");
-            else resolve(reply);
+            if (!givenUp) return resolve(reply);
+            endedLate?.("ok");
+            void discardReply(reply);
           }, failed);
         } catch (error) {
           failed(error as Error);

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { type Duplex, PassThrough } from "node:stream";
 import { test } from "node:test";
 import { ApiError, virtualClock } from "#base";
 import type { Sink } from "#http";
@@ -129,4 +130,19 @@ test("a large response is in flight until it is written", async () => {
   resolve();
   await turn();
   assert.equal(running.lifecycle.inFlight, 0);
+});
+
+test("an upgraded connection that is already closed is not tracked", async () => {
+  const serving = server(false);
+  const closed = new PassThrough();
+  closed.destroy();
+  await turn();
+  const reply = await serving.step.run(apiCall({ path: "/api/v1/namespaces/a/pods/b/exec" }), async () => ({
+    status: 101,
+    headers: {},
+    body: { takeOver: () => undefined },
+  }));
+  (reply.body as { takeOver(socket: Duplex, head: Uint8Array): void }).takeOver(closed, Buffer.alloc(0));
+  assert.equal(serving.lifecycle.streams, 0);
+  assert.deepEqual(serving.seen, ["101 long", "streaming", "ended"]);
 });

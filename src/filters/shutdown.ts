@@ -1,7 +1,7 @@
 // Counts requests in flight, rejects new ones while the server drains, and tracks long-running responses.
 import type { Duplex } from "node:stream";
 import { ApiError, type Clock, serviceUnavailable } from "#base";
-import type { Reply, Sink } from "#http";
+import { type Reply, type Sink, onceClosed } from "#http";
 import { type ApiCall, statusObject } from "#endpoints";
 import { isLongRunning } from "./long-running.ts";
 import { endableSink, throttledSink } from "./long-stream.ts";
@@ -109,7 +109,7 @@ export function shutdownFilter({
     const stream = { end: () => void socket.destroy() };
     const ended = observer.streaming(call);
     lifecycle.streamStarted(stream);
-    socket.once("close", () => {
+    onceClosed(socket, () => {
       lifecycle.streamEnded(stream);
       ended();
     });

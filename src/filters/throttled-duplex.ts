@@ -1,6 +1,7 @@
 // A connection with a rate limit in each direction.
 import { Duplex } from "node:stream";
 import type { Clock } from "#base";
+import { onceClosed } from "#http";
 
 /** Wraps `inner` to pass at most this many bytes per second each way. Closing one side closes the other. */
 export function throttledDuplex(inner: Duplex, bytesPerSecond: number, clock: Clock): Duplex {
@@ -38,7 +39,7 @@ export function throttledDuplex(inner: Duplex, bytesPerSecond: number, clock: Cl
   });
   inner.on("end", () => outer.push(null));
   inner.on("error", (error) => outer.destroy(error));
-  inner.on("close", () => outer.destroy());
+  onceClosed(inner, () => void outer.destroy());
   return outer;
 }
 

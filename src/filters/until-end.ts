@@ -1,5 +1,5 @@
 // Callback at the end of a response.
-import type { Reply } from "#http";
+import { type Reply, onceClosed } from "#http";
 
 /** Calls `end` when the response is over: immediately, or when its stream or connection ends. */
 export function untilEnd(reply: Reply, end: () => void): Reply {
@@ -22,7 +22,7 @@ export function untilEnd(reply: Reply, end: () => void): Reply {
       ...reply,
       body: {
         takeOver: (socket, head) => {
-          socket.once("close", end);
+          onceClosed(socket, end);
           body.takeOver(socket, head);
         },
       },

@@ -10,6 +10,7 @@ import {
   type Reply,
   type Sink,
 } from "./call.ts";
+import { discardReply } from "./discard-reply.ts";
 import { errorCode } from "./http2/frames.ts";
 import { freeBuffers } from "./free-buffers.ts";
 import { drainBytes } from "./http2/outbox.ts";
@@ -297,7 +298,7 @@ export async function replyOnHttp2(
   if (unshared) stream.onClose(() => freeBuffers(unshared));
   if (body && "stream" in body) {
     stream.respond(reply.status, headers, nothing, method === "HEAD");
-    if (method === "HEAD") return;
+    if (method === "HEAD") return await discardReply(reply);
     await body.stream(sinkOverStream(stream));
     stream.end();
     return;
@@ -308,7 +309,7 @@ export async function replyOnHttp2(
 }
 
 export async function replyOnHttp1(response: ServerResponse, method: string, reply: Reply): Promise<void> {
-  if (response.destroyed) return;
+  if (response.destroyed) return await discardReply(reply);
   reply.beforeSending?.();
   const headers = { ...reply.headers } as PlainHeaders;
   const body = reply.body;
@@ -327,8 +328,9 @@ export async function replyOnHttp1(response: ServerResponse, method: string, rep
   }
   response.writeHead(reply.status, headers);
   response.flushHeaders();
-  if (method === "HEAD") response.end();
-  else await writeStream(body.stream, response);
+  if (method !== "HEAD") return await writeStream(body.stream, response);
+  response.end();
+  await discardReply(reply);
 }
 
 const isBodiless = (status: number): boolean => status === 204 || status === 304;

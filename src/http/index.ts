@@ -17,7 +17,8 @@ export { type HealthCheck, type HealthObserver, checkReply, checksReply, namesOf
 export { buildInfo, featureMetrics } from "./program-metrics.ts";
 export { type Query, parseQuery } from "./query.ts";
 export { connectionErrorText } from "./connection-error.ts";
-export { lengthOf } from "./exchange.ts";
+export { discardReply } from "./discard-reply.ts";
+export { lengthOf, onceClosed } from "./exchange.ts";
 export { freeBuffers } from "./free-buffers.ts";
 export { NoAlternativeNames, checkServerIdentity, isUntrusted } from "./server-identity.ts";
 export { type Handler, type Step, pipeline } from "./pipeline.ts";

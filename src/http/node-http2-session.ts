@@ -4,6 +4,7 @@ import type { ServerHttp2Session, ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import { nodeHttp2 } from "#base";
 import type { Call, HeaderValues, Peer, Reply } from "./call.ts";
+import { discardReply } from "./discard-reply.ts";
 import { separateRepeated, lazySignal, onceClosed, sinkOver, splitTarget } from "./exchange.ts";
 import { maxFrameBytes } from "./http2/frames.ts";
 import { streamWindow } from "./http2/stream.ts";
@@ -105,12 +106,9 @@ function callOf(exchange: Exchange, headers: HeaderValues, { peer, now }: NodeHt
   };
 }
 
-async function reply(
-  stream: ServerHttp2Stream,
-  method: string,
-  { status, headers, body, beforeSending }: Reply,
-): Promise<void> {
-  if (stream.destroyed) return;
+async function reply(stream: ServerHttp2Stream, method: string, given: Reply): Promise<void> {
+  const { status, headers, body, beforeSending } = given;
+  if (stream.destroyed) return await discardReply(given);
   beforeSending?.();
   if (body && "takeOver" in body) throw new Error("an HTTP/2 stream cannot be taken over");
   const head: Record<string, string | number | string[]> = { ":status": status };
@@ -119,7 +117,7 @@ async function reply(
       head[name] = typeof value === "string" ? value : [...value];
   if (body && "stream" in body) {
     stream.respond(head, { endStream: method === "HEAD" });
-    if (method === "HEAD") return;
+    if (method === "HEAD") return await discardReply(given);
     await body.stream(sinkOver(stream));
     stream.end();
     return;

@@ -89,6 +89,7 @@ export async function pour(
   message = body as IncomingMessage,
 ): Promise<void> {
   const stop = (): void => void message.destroy();
+  if (sink.closed.aborted) return stop();
   sink.closed.addEventListener("abort", stop, { once: true });
   try {
     for await (const chunk of body) {

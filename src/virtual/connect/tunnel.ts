@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream";
 import type { Socket } from "node:net";
 import type { ConnectionOptions } from "node:tls";
 import { ApiError, plainError, serviceUnavailable } from "#base";
-import type { Call, Reply } from "#http";
+import { type Call, type Reply, onceClosed } from "#http";
 import { type AgentAddress, dial } from "./agents.ts";
 import { type PlainHeaders, endToEnd, forwarded } from "./headers.ts";
 
@@ -64,8 +64,10 @@ export async function upgraded(
   agreed: (agent: Socket, head: Head) => TakeOver,
 ): Promise<Reply> {
   const socket = await dial(address, tls, timeoutMilliseconds, AbortSignal.any([call.signal, stopping]));
+  // The connection may fail before anything reads from it.
+  socket.on("error", () => socket.destroy());
   try {
-    socket.write(requestText(method, path, requestHeaders));
+    socket.write(requestText(method, path, requestHeaders), "latin1");
     const head = await readHead(socket, call.signal);
     if (head.status === 101) return { status: 101, headers: {}, body: { takeOver: agreed(socket, head) } };
     if (head.status < 400) throw plainError(`invalid upgrade response: status code ${head.status}`);
@@ -206,7 +208,7 @@ function join(
   stopping.addEventListener("abort", cut, { once: true });
   const follow = (ended: Duplex, other: Duplex): void => {
     ended.on("error", () => ended.destroy());
-    ended.once("close", () => {
+    onceClosed(ended, () => {
       other.end();
       const timer = setTimeout(cut, drainTimeoutMilliseconds);
       timer.unref();
