@@ -37,6 +37,7 @@ export class ApiCall {
   readonly #warnings: string[] = [];
   #headers: Readonly<Record<string, string>> = noHeaders;
   #abandoned: AbortController | undefined;
+  #answeredWith: Error | undefined;
 
   constructor(call: Call, auditId: string) {
     this.call = call;
@@ -60,8 +61,14 @@ export class ApiCall {
 
   /** Aborts the handling of this call: it has been answered already. */
   abandon(reason: Error): void {
+    this.#answeredWith = reason;
     this.#abandoned ??= new AbortController();
     this.#abandoned.abort(reason);
+  }
+
+  /** Throws if the call was abandoned: what was not begun before the response must not be done. */
+  throwIfAbandoned(): void {
+    if (this.#answeredWith) throw this.#answeredWith;
   }
 
   get method(): string {

@@ -43,6 +43,7 @@ export async function readAnyBody(call: ApiCall): Promise<Uint8Array> {
     const bytes = await call.call.body(maxBodyBytes);
     call.bodyBytes = bytes.length;
     call.operation?.event("limitedReadBody succeeded", { len: bytes.length });
+    call.throwIfAbandoned();
     call.afterBody?.();
     return bytes;
   } catch (error) {

@@ -67,7 +67,7 @@ export const deleteCollection: EndpointHandler = async (context, call, endpoint)
     request,
     listing.items.map(({ namespace, name }) => ({ namespace, name })),
     options,
-    context.deleteCollectionWorkers,
+    { workers: context.deleteCollectionWorkers, signal: call.signal },
   );
   call.operation?.event(responding);
   return await replyWithPage(as, call, endpoint, listing);
@@ -76,17 +76,20 @@ export const deleteCollection: EndpointHandler = async (context, call, endpoint)
 /** Concurrent deletions per worker: the store combines many of them in one flush. */
 const deletionsPerWorker = 64;
 
-/** Deletes the listed objects with limited concurrency; objects that do not exist any more are ignored. */
+/**
+ * Deletes the listed objects with limited concurrency, until the client has gone or the deadline has passed.
+ * Objects that do not exist any more are ignored.
+ */
 async function removeAll(
   request: WriteRequest,
   items: readonly { namespace: string; name: string }[],
   options: Partial<DeleteOptions>,
-  workers: number,
+  { workers, signal }: { readonly workers: number; readonly signal: AbortSignal },
 ): Promise<void> {
   let next = 0;
   let failed: Error | undefined;
   const work = async (): Promise<void> => {
-    while (next < items.length && failed === undefined) {
+    while (next < items.length && failed === undefined && !signal.aborted) {
       const item = items[next++]!;
       try {
         await remove({ ...request, namespace: item.namespace, unnamed: true }, item.name, options);
@@ -97,6 +100,7 @@ async function removeAll(
   };
   await Promise.all(Array.from({ length: workers * deletionsPerWorker }, work));
   if (failed !== undefined) throw failed;
+  signal.throwIfAborted();
 }
 
 /** The options without the type that the server adds. */

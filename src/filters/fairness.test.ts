@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { type Duplex, PassThrough } from "node:stream";
 import { test } from "node:test";
 import { createMetrics, virtualClock } from "#base";
 import { dialects } from "#dialect";
@@ -174,4 +175,49 @@ test("the log of a request includes its seats, if it needs any", async () => {
     "apf_additionalLatency",
     "apf_execution_time",
   ]);
+});
+
+test("a queued request whose deadline has passed leaves the queue", async () => {
+  const { filter, flowControl } = setUp();
+  flowControl.configure(
+    [
+      {
+        name: "catch-all",
+        uid: "",
+        spec: {
+          type: "Limited",
+          limited: {
+            nominalConcurrencyShares: 5,
+            limitResponse: { type: "Queue", queuing: { queues: 1, handSize: 1, queueLengthLimit: 5 } },
+          },
+        },
+      },
+    ],
+    [],
+  );
+  const answer = pending();
+  const first = filter.run(apiCall({ user }), answer.next);
+  await turn();
+  const late = apiCall({ user, method: "POST" });
+  const queued = filter.run(late, answer.next);
+  late.abandon(new Error("the deadline has passed"));
+  assert.equal((await queued).status, 429);
+  answer.answer();
+  await first;
+  assert.equal(answer.calls(), 1);
+});
+
+test("a watch over a connection that is already closed ends", async () => {
+  const { filter, flowControl } = setUp();
+  const closed = new PassThrough();
+  closed.destroy();
+  await turn();
+  const reply = await filter.run(apiCall({ user, path: "/api/v1/pods?watch=true" }), async () => ({
+    status: 101,
+    headers: {},
+    body: { takeOver: () => undefined },
+  }));
+  (reply.body as { takeOver(socket: Duplex, head: Uint8Array): void }).takeOver(closed, Buffer.alloc(0));
+  assert.equal(flowControl.watches.interested({ group: "", resource: "pods", namespace: "", name: "" }), 0);
+  assert.equal((await filter.run(apiCall({ user }), async () => ({ status: 200, headers: {} }))).status, 200);
 });

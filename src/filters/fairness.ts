@@ -52,7 +52,7 @@ export function fairness(options: FairnessOptions): Filter {
     series.waiting.add(1);
     options.queued(call, 1);
     try {
-      return await flowControl.start(flow, digest, () => call.call.signal);
+      return await flowControl.start(flow, digest, () => call.signal);
     } finally {
       options.queued(call, -1);
       series.waiting.add(-1);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:http2";
 import { test } from "node:test";
-import { BodyTooLarge } from "../call.ts";
+import { BodyTooLarge, IncompleteBody } from "../call.ts";
 import { errorCode, flag, frame, numbersFrame, setting, settingsFrame } from "./frames.ts";
 import {
   answerWith,
@@ -432,3 +432,18 @@ for (const atOnce of [false, true])
     await client.next(({ type, stream }) => type === frame.data && stream === (atOnce ? 1 : 3));
     assert.deepEqual(served, atOnce ? [1] : [1, 3]);
   });
+
+test("a body that arrives after the response is incomplete, not empty", async (t) => {
+  const read = Promise.withResolvers<Uint8Array>();
+  const port = await serve(t, async (stream) => {
+    read.resolve(stream.body(1000));
+    await answerWith("early")(stream);
+  });
+  const client = await rawClient(t, port);
+  client.send(hello, post(1));
+  await client.next(
+    ({ type, stream, flags }) => type === frame.data && stream === 1 && flags === flag.endStream,
+  );
+  client.send(made(frame.data, flag.endStream, 1, some(100)));
+  await assert.rejects(read.promise, IncompleteBody);
+});

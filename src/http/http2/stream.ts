@@ -133,7 +133,8 @@ export class Stream {
 
   private settle(): void {
     if (!this.reader || !this.complete) return;
-    this.reader.resolve(this.chunks.take());
+    if (this.discards) this.reader.reject(new IncompleteBody());
+    else this.reader.resolve(this.chunks.take());
     this.reader = undefined;
   }
 
