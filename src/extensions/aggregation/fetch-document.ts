@@ -1,6 +1,6 @@
 // Fetches a document from an aggregated server on behalf of this server.
 import type { APIService } from "#api";
-import { serviceUnavailable } from "#base";
+import { hostAndPort, serviceUnavailable } from "#base";
 import { requestUpstream } from "#virtual";
 import { type ClientPair, backendOf } from "./backend.ts";
 import type { AggregationObserver } from "./observer.ts";
@@ -37,7 +37,8 @@ export async function fetchDocument(
   signal: AbortSignal,
 ): Promise<Fetched> {
   const { host, port, tls, dial } = await backendOf(service, resolve, pair);
-  const address = `https://${host}:${port}${document.path}`;
+  const authority = hostAndPort(host, port);
+  const address = `https://${authority}${document.path}`;
   try {
     const message = await requestUpstream(
       {
@@ -46,7 +47,7 @@ export async function fetchDocument(
         port,
         path: document.path,
         method: "GET",
-        headers: { host: `${host}:${port}`, ...document.headers },
+        headers: { host: authority, ...document.headers },
         tls,
         dial,
         timeoutMilliseconds: fetchTimeoutMilliseconds,

@@ -33,11 +33,17 @@ export async function proxyRequest(
     options.observer?.rejected?.(call);
     return unavailable;
   }
+  let identity;
+  try {
+    identity = identityOf(user);
+  } catch (error) {
+    return text(503, (error as Error).message);
+  }
   const path = `${raw.path}${raw.search ? `?${raw.search}` : ""}`;
   const { host: requestedHost, ...given } = endToEnd(forwarded(raw));
   const headers = {
     ...withoutIdentity(given),
-    ...identityOf(user),
+    ...identity,
     "x-forwarded-uri": raw.path,
     "x-forwarded-host": typeof requestedHost === "string" ? requestedHost : "",
     "x-forwarded-proto": "https",
@@ -45,7 +51,11 @@ export async function proxyRequest(
   const hostHeader = hostAndPort(target.host, target.port);
   if (raw.upgradable) {
     const upgrade = { connection: "Upgrade", upgrade: String(raw.headers["upgrade"] ?? "") };
-    const upgradeCall = { ...raw, headers: { ...headers, ...upgrade, host: hostHeader } };
+    const upgradeCall = {
+      ...raw,
+      headers: { ...headers, ...upgrade, host: hostHeader },
+      signal: call.signal,
+    };
     return await tunnel(
       Object.setPrototypeOf(upgradeCall, raw) as typeof raw,
       { ...target, path, timeoutMilliseconds: dialMilliseconds },
@@ -74,7 +84,7 @@ export async function proxyRequest(
         dial: target.dial,
         timeoutMilliseconds: dialMilliseconds,
       },
-      AbortSignal.any([raw.signal, options.stopping]),
+      AbortSignal.any([call.signal, options.stopping]),
     );
     const status = message.statusCode ?? 502;
     // A redirect without a Location is an ordinary response.
@@ -103,11 +113,24 @@ function identityOf({
   groups,
   extra,
 }: NonNullable<ApiCall["user"]>): Record<string, string | string[]> {
-  const headers: Record<string, string | string[]> = { "x-remote-user": name };
-  if (groups.length > 0) headers["x-remote-group"] = [...groups];
-  for (const [key, values] of Object.entries(extra ?? {}))
-    headers[`x-remote-extra-${escapedKey(key)}`] = [...values];
+  const headers: Record<string, string | string[]> = { "x-remote-user": headerValue("X-Remote-User", name) };
+  if (groups.length > 0)
+    headers["x-remote-group"] = groups.map((group) => headerValue("X-Remote-Group", group));
+  for (const [key, values] of Object.entries(extra ?? {})) {
+    const header = `x-remote-extra-${escapedKey(key)}`;
+    headers[header] = values.map((value) => headerValue(header, value));
+  }
   return headers;
+}
+
+/**
+ * Returns the UTF-8 bytes of a value, as Latin-1. Identity providers may allow any character in names: a line
+ * break would add headers, and with them groups.
+ */
+function headerValue(header: string, value: string): string {
+  if (/[^\t\x20-\x7e\x80-\uffff]/.test(value))
+    throw new Error(`net/http: invalid header field value for ${JSON.stringify(header)}`);
+  return Buffer.from(value).toString("latin1");
 }
 
 /** Characters that are invalid in a header name are percent-encoded. */

@@ -110,6 +110,37 @@ test("requests for an aggregated version are forwarded with the identity of the 
   assert.equal(sent.authorization, undefined);
 });
 
+test("names of users are forwarded as UTF-8", async () => {
+  const group = await register();
+  const before = backend.headers.length;
+  await must(200, "GET", `/apis/${group}/v1/things`, {
+    trusted: { name: "Łukasz", groups: ["Größe", "system:masters"], extra: { k: ["é"] } },
+  });
+  const sent = backend.headers.slice(before).at(-1)!;
+  const utf8 = (name: string): string => Buffer.from(String(sent[name]), "latin1").toString();
+  assert.deepEqual(["x-remote-user", "x-remote-group", "x-remote-extra-k"].map(utf8), [
+    "Łukasz",
+    "Größe, system:masters",
+    "é",
+  ]);
+});
+
+for (const [name, trusted] of [
+  ["X-Remote-User", { name: "a\r\nX-Remote-Group: system:masters", groups: ["system:masters"] }],
+  ["X-Remote-Group", { name: "a", groups: ["b\nX-Remote-User: c", "system:masters"] }],
+  ["x-remote-extra-k", { name: "a", groups: ["system:masters"], extra: { k: ["\0"] } }],
+] as const)
+  test(`a user with a control character in ${name} is not forwarded`, async () => {
+    const group = await register();
+    const before = backend.headers.length;
+    const answer = await ask("GET", `/apis/${group}/v1/things`, { trusted });
+    assert.deepEqual(
+      [answer.status, answer.text],
+      [503, `net/http: invalid header field value for "${name}"\n`],
+    );
+    assert.ok(backend.headers.slice(before).every((sent) => sent["x-remote-user"] !== "a"));
+  });
+
 test("the discovery of an aggregated server is requested as an administrator", async () => {
   const before = backend.headers.length;
   await register();
