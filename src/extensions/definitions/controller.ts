@@ -51,6 +51,10 @@ const basisOf = ({ metadata, status }: CustomResourceDefinition): string =>
   JSON.stringify([metadata.uid, metadata.generation, status.acceptedNames]);
 
 const retryMilliseconds = 1000;
+/** Concurrent deletions of instances: the store combines many of them in one flush. */
+const deletionsAtOnce = 64;
+/** Waiting for instances with finalizers takes at most one part of this many of the time. */
+const waitingShare = 10;
 
 export class DefinitionController {
   readonly #options: DefinitionControllerOptions;
@@ -58,6 +62,10 @@ export class DefinitionController {
   readonly #queue = new Set<string>();
   /** Resources built for a status that is about to be written. */
   readonly #prepared = new Map<string, { readonly basis: string; readonly resources: CustomResources }>();
+  /** Definitions whose instances are being removed; others do not wait for that. */
+  readonly #cleanUps = new Map<string, Promise<void>>();
+  /** Cancels the next attempt for a definition. */
+  readonly #retries = new Map<string, () => void>();
   #wake = (): void => undefined;
   #served: readonly Endpoint[] | undefined;
   #generation = 0;
@@ -129,17 +137,14 @@ export class DefinitionController {
       this.#queue.delete(name);
       try {
         await this.#sync(name);
+        if (this.#isDue(name) && !this.#cleanUps.has(name))
+          this.#cleanUps.set(name, this.#cleanUp(name, signal));
       } catch (error) {
-        if (signal.aborted) break;
-        if (!isExpected(error))
-          this.#options.onError("could not reconcile a definition; retrying", {
-            name,
-            error: (error as Error).message,
-          });
-        this.#again(name, signal);
+        this.#failed(name, error, signal);
       }
     }
-    await following;
+    for (const cancel of this.#retries.values()) cancel();
+    await Promise.all([following, ...this.#cleanUps.values()]);
     for (const name of this.#known.keys()) this.#close(name);
   }
 
@@ -157,9 +162,24 @@ export class DefinitionController {
     this.#wake();
   }
 
-  #again(name: string, signal: AbortSignal): void {
-    const cancel = this.#options.clock.after(retryMilliseconds, () => this.#enqueue(name));
-    signal.addEventListener("abort", cancel, { once: true });
+  /** Retries later, once per definition, however often it has failed meanwhile. */
+  #failed(name: string, error: unknown, signal: AbortSignal): void {
+    if (signal.aborted) return;
+    if (!isExpected(error))
+      this.#options.onError("could not reconcile a definition; retrying", {
+        name,
+        error: (error as Error).message,
+      });
+    if (this.#retries.has(name)) return;
+    const delay =
+      error instanceof InstancesLeft
+        ? Math.max(retryMilliseconds, error.milliseconds * (waitingShare - 1))
+        : retryMilliseconds;
+    const retry = (): void => {
+      this.#retries.delete(name);
+      this.#enqueue(name);
+    };
+    this.#retries.set(name, this.#options.clock.after(delay, retry));
   }
 
   async #follow(signal: AbortSignal): Promise<void> {
@@ -272,9 +292,13 @@ export class DefinitionController {
       for (const other of others)
         if (!hasCondition(other, "NamesAccepted")) this.#enqueue(other.metadata.name!);
     }
-    const { deletionTimestamp, finalizers } = known.object.metadata;
-    if (deletionTimestamp && finalizers?.includes(dialect.names.finalizers.customResourceCleanup))
-      await this.#cleanUp(name, known);
+  }
+
+  /** Reports whether the instances of a definition are to be removed. */
+  #isDue(name: string): boolean {
+    const { deletionTimestamp, finalizers } = this.#known.get(name)?.object.metadata ?? {};
+    const finalizer = this.#options.dialect.names.finalizers.customResourceCleanup;
+    return Boolean(deletionTimestamp) && finalizers !== undefined && finalizers.includes(finalizer);
   }
 
   async #writeStatus(name: string, change: (object: CustomResourceDefinition) => unknown): Promise<void> {
@@ -290,11 +314,21 @@ export class DefinitionController {
     if (this.#known.has(name)) this.#record(written);
   }
 
+  async #cleanUp(name: string, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#removeAll(name, this.#known.get(name)!, signal);
+    } catch (error) {
+      this.#failed(name, error, signal);
+    }
+    this.#cleanUps.delete(name);
+  }
+
   /** Removes all instances, then the definition's finalizer. Instances with finalizers are waited for. */
-  async #cleanUp(name: string, known: Known): Promise<void> {
+  async #removeAll(name: string, known: Known, signal: AbortSignal): Promise<void> {
     const { clock, dialect } = this.#options;
     if (isServed(known.object)) {
-      const left = await this.#removeInstances(this.#resourcesOf(known).storage);
+      const began = clock.now();
+      const left = await this.#removeInstances(this.#resourcesOf(known).storage, signal);
       if (left > 0) {
         await this.#writeStatus(name, ({ status }) =>
           setCondition(
@@ -308,7 +342,7 @@ export class DefinitionController {
             new Date(clock.now()),
           ),
         );
-        throw new InstancesLeft(left);
+        throw new InstancesLeft(left, clock.now() - began);
       }
     }
     await this.#writeStatus(name, ({ status }) =>
@@ -333,12 +367,19 @@ export class DefinitionController {
   }
 
   /** Removes the instances; returns how many are left. */
-  async #removeInstances(endpoint: Endpoint): Promise<number> {
+  async #removeInstances(endpoint: Endpoint, signal: AbortSignal): Promise<number> {
     const { source } = endpoint.resource;
     const all = async (): Promise<readonly CachedObject[]> =>
       (await source.list({ below: "", selector: selectEverything, freshness: { at: "latest" } })).items;
-    for (const { namespace, name } of await all())
-      await remove(this.#options.request(endpoint, namespace), name, {}).catch(ignoreNotFound);
+    const instances = (await all()).values();
+    const work = async (): Promise<void> => {
+      for (const { namespace, name } of instances) {
+        if (signal.aborted) return;
+        await remove(this.#options.request(endpoint, namespace), name, {}).catch(ignoreNotFound);
+      }
+    };
+    const outcomes = await Promise.allSettled(Array.from({ length: deletionsAtOnce }, work));
+    for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
     return (await all()).length;
   }
 }
@@ -346,8 +387,11 @@ export class DefinitionController {
 /** Instances remain because of their own finalizers. */
 class InstancesLeft extends Error {
   override readonly name = "InstancesLeft";
-  constructor(left: number) {
+  readonly milliseconds: number;
+  /** `milliseconds` is how long it took to find out. */
+  constructor(left: number, milliseconds: number) {
     super(`${left} instances are left`);
+    this.milliseconds = milliseconds;
   }
 }
 
