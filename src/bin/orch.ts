@@ -1,6 +1,7 @@
 // The `orch` command: runs a whole cluster, and provides the tools around it.
 import { realpathSync } from "node:fs";
 import { dirname, extname, join } from "node:path";
+import { endWithReader } from "./output.ts";
 
 const usage = `Usage:
   orch up [flags]          Run a whole cluster on this machine until Ctrl-C.
@@ -35,7 +36,15 @@ const output = {
   out: (text: string): void => void process.stdout.write(text),
   err: (text: string): void => void process.stderr.write(text),
 };
-process.exitCode = await main(process.argv.slice(2));
+endWithReader(process.stdout);
+process.exitCode = await main(process.argv.slice(2)).catch(systemProblem);
+
+/** Reports a failed operation on a file or connection by its message; any other error is a defect. */
+function systemProblem(error: Error): number {
+  if (!("syscall" in error)) throw error;
+  output.err(`error: ${error.message}\n`);
+  return 1;
+}
 
 async function main([command, ...rest]: readonly string[]): Promise<number> {
   switch (command) {

@@ -119,7 +119,7 @@ test("orch audit reads plain and compressed files and reports invalid lines", as
     shown.map((line) => line.split("  ")[1]),
     ["old", "alice"],
   );
-  assert.deepEqual(complaints, ["1 lines are not events in JSON; they were skipped\n"]);
+  assert.deepEqual(complaints, ["lines that are not events in JSON were skipped: 1\n"]);
 });
 
 const wrong: [name: string, argv: string[], why: RegExp][] = [
@@ -135,3 +135,14 @@ for (const [name, argv, why] of wrong)
     assert.equal(await auditCommand(argv, output), 1);
     assert.match(complaints.join(""), why);
   });
+
+test("orch audit names a file that cannot be read to its end", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "audit-command-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, "audit.log.gz");
+  writeFileSync(file, gzipSync(`${JSON.stringify(event())}\n`).subarray(0, 40));
+  const complaints: string[] = [];
+  const output = { out: () => undefined, err: (text: string) => void complaints.push(text) };
+  assert.equal(await auditCommand([file], output), 1);
+  assert.deepEqual(complaints, [`error: ${file}: unexpected end of file\n`]);
+});

@@ -64,8 +64,14 @@ export async function auditCommand(
     };
     const print = printer(filter, { diff, json }, out);
     let invalidLines = 0;
-    for (const file of positionals) for await (const line of linesOf(file)) if (!print(line)) invalidLines++;
-    if (invalidLines > 0) err(`${invalidLines} lines are not events in JSON; they were skipped\n`);
+    for (const file of positionals)
+      try {
+        for await (const line of linesOf(file)) if (!print(line)) invalidLines++;
+      } catch (error) {
+        err(`error: ${file}: ${(error as Error).message}\n`);
+        return 1;
+      }
+    if (invalidLines > 0) err(`lines that are not events in JSON were skipped: ${invalidLines}\n`);
     return 0;
   } catch (error) {
     err(`error: ${(error as Error).message}\n\n${usage}`);
