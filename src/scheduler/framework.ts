@@ -51,6 +51,7 @@ export interface Plugin {
 
 export type ClusterEvent =
   | "node added"
+  | "node deleted"
   | "node allocatable"
   | "node labels"
   | "node taints"

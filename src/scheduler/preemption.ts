@@ -23,7 +23,8 @@ export interface Candidate {
 
 export type PreemptionResult =
   | { readonly candidate: Candidate }
-  | { readonly candidate: undefined; readonly message: string };
+  /** `isEligible`: no node would have room, so that an earlier nomination is void. */
+  | { readonly candidate: undefined; readonly message: string; readonly isEligible: boolean };
 
 export interface PreemptionOptions {
   readonly plugins: readonly Plugin[];
@@ -46,12 +47,13 @@ export function preempt(
   failures: FilterFailures,
   options: PreemptionOptions,
 ): PreemptionResult {
-  const notPossible = (why: string): PreemptionResult => ({
+  const notPossible = (why: string, isEligible = true): PreemptionResult => ({
     candidate: undefined,
     message: `preemption: ${why}`,
+    isEligible,
   });
   if (pod.spec.preemptionPolicy === "Never")
-    return notPossible("not eligible due to preemptionPolicy=Never.");
+    return notPossible("not eligible due to preemptionPolicy=Never.", false);
   const nominatedNode = snapshot.nodes.get(pod.status.nominatedNodeName ?? "");
   const isTerminating =
     nominatedNode &&
@@ -59,7 +61,8 @@ export function preempt(
     [...nominatedNode.pods.values()].some(
       (each) => each.metadata.deletionTimestamp && priorityOf(each) < priorityOf(pod),
     );
-  if (isTerminating) return notPossible("not eligible due to a terminating pod on the nominated node.");
+  if (isTerminating)
+    return notPossible("not eligible due to a terminating pod on the nominated node.", false);
   const total = snapshot.nodes.size;
   if (failures.forAll?.isFinal)
     return notPossible(`0/${total} nodes are available: ${total} Preemption is not helpful for scheduling.`);

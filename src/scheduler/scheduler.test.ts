@@ -121,3 +121,48 @@ test("a pod that is being deleted is not placed, and an event is recorded", () =
     await until(() => nodeOf(client, "other"));
     assert.equal(await nodeOf(client, "held"), undefined);
   }));
+
+test("a nomination that has become void is removed, and its node given to others", () =>
+  withScheduler(async ({ client, until }) => {
+    await addNode(client, "n1", "1");
+    const pods = client.of(kinds.pods);
+    const classes = client.of(kinds.priorityClasses);
+    await classes.create({ metadata: { name: "high" }, value: 1000 });
+    await addPod(client, "nominated", "2", { priorityClassName: "high", schedulingGates: [{ name: "a/b" }] });
+    const status = { nominatedNodeName: "n1" };
+    await pods.patch("nominated", "merge", { status }, { namespace: "default", subresource: "status" });
+    await pods.patch("nominated", "merge", { spec: { schedulingGates: [] } }, { namespace: "default" });
+    await until(async () => {
+      const found = await pods.get("nominated", { namespace: "default" });
+      return found.status.conditions?.length && found.status.nominatedNodeName === undefined;
+    });
+    await addPod(client, "other", "500m");
+    assert.equal(await until(() => nodeOf(client, "other")), "n1");
+  }));
+
+test("a pod that was spread over a removed node is retried", () =>
+  withScheduler(async ({ client, until }) => {
+    for (const name of ["n1", "n2"]) {
+      await addNode(client, name, name === "n2" ? "100m" : "2");
+      await client.of(kinds.nodes).patch(name, "merge", { metadata: { labels: { host: name } } });
+    }
+    const metadata = { labels: { app: "a" } };
+    const topologySpreadConstraints = [
+      {
+        maxSkew: 1,
+        topologyKey: "host",
+        whenUnsatisfiable: "DoNotSchedule",
+        labelSelector: { matchLabels: metadata.labels },
+      },
+    ];
+    await addPod(client, "first", "500m", { topologySpreadConstraints }, metadata);
+    assert.equal(await until(() => nodeOf(client, "first")), "n1");
+    await addPod(client, "second", "500m", { topologySpreadConstraints }, metadata);
+    await until(async () =>
+      (await client.of(kinds.pods).get("second", { namespace: "default" })).status.conditions?.some(
+        ({ reason }) => reason === "Unschedulable",
+      ),
+    );
+    await client.of(kinds.nodes).delete("n2");
+    assert.equal(await until(() => nodeOf(client, "second")), "n1");
+  }));

@@ -126,7 +126,10 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
   });
   view.follow(kinds.nodes, (event) => {
     const { object: node } = event;
-    if (event.type === "deleted") return cache.removeNode(node.metadata.name!);
+    if (event.type === "deleted") {
+      cache.removeNode(node.metadata.name!);
+      return queue.onEvent("node deleted");
+    }
     const before = cache.nodes.get(node.metadata.name!);
     cache.setNode(node);
     const now = cache.nodes.get(node.metadata.name!);
@@ -229,7 +232,10 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
     if (result.candidate) {
       nominate(pod, result.candidate.node);
       reject(entry, plugins, failureText(failures), result.candidate.node);
-    } else reject(entry, plugins, failureText(failures, result.message));
+      return;
+    }
+    const isVoid = result.isEligible && nominations.delete(pod.metadata.uid!);
+    reject(entry, plugins, failureText(failures, result.message), isVoid ? null : undefined);
   }
 
   async function evictVictims(pod: SeenPod, { node, victims }: Candidate): Promise<void> {
@@ -277,18 +283,21 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
     entry: QueuedPod,
     plugins: ReadonlySet<string>,
     message: string,
-    nominatedNode?: string,
+    nominatedNode?: string | null,
   ): void {
     queue.putBack(entry, plugins);
     report(entry.pod, "Unschedulable", message, nominatedNode);
   }
 
-  /** Records in an event and a condition why the pod is not scheduled. */
+  /**
+   * Records in an event and a condition why the pod is not scheduled; sets its nominated node, or removes it with
+   * null.
+   */
   function report(
     pod: SeenPod,
     reason: "Unschedulable" | "SchedulerError",
     message: string,
-    nominatedNode?: string,
+    nominatedNode?: string | null,
   ): void {
     recorderOf(pod).event(pod, "Warning", "FailedScheduling", message, "Scheduling");
     const before = pod.status.conditions?.find(({ type }) => type === "PodScheduled");

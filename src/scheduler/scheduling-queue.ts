@@ -35,6 +35,7 @@ export interface QueueOptions {
 /** Names of cluster events in the metric of incoming pods. */
 const eventNames: Readonly<Record<ClusterEvent, string>> = {
   "node added": "NodeAdd",
+  "node deleted": "NodeDelete",
   "node allocatable": "NodeAllocatableChange",
   "node labels": "NodeLabelChange",
   "node taints": "NodeTaintChange",

@@ -74,7 +74,7 @@ export type SpreadDefaults = "System" | readonly TopologySpreadConstraint[];
 export const topologySpread = (defaults: SpreadDefaults): Plugin => ({
   name: plugin,
   weight: 2,
-  requeueEvents: ["node added", "node labels", "pod added", "pod deleted"],
+  requeueEvents: ["node added", "node deleted", "node labels", "pod added", "pod deleted"],
   view: (pod, snapshot) => filterOf(pod, snapshot, defaults),
   scorer: (pod, snapshot, feasible) => scoreOf(pod, snapshot, feasible, defaults),
 });

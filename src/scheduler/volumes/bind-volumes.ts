@@ -52,13 +52,18 @@ export async function bindVolumes(
     });
   }
   const names = [...bind.map(({ claim }) => claim), ...provision];
+  /** Claims that have been observed with the node selected above. */
+  const selected = new Set<string>();
   const isBound = (name: string): boolean => {
     const claim = volumes.claim(namespace, name);
     if (!claim) throw new Error(`claim ${name} is gone`);
+    if (claim.metadata.annotations?.[annotations.selectedNode] === nodeName) selected.add(name);
+    // A provisioner that cannot serve the node removes the annotation, so that another node is chosen.
+    else if (selected.has(name)) throw new Error(`provisioning failed for PVC ${JSON.stringify(name)}`);
     return Boolean(claim.spec.volumeName && claim.metadata.annotations?.[annotations.bindCompleted]);
   };
-  for (const end = clock.now() + timeoutMilliseconds; !names.every(isBound);) {
-    if (clock.now() > end)
+  for (const end = clock.monotonic() + timeoutMilliseconds; !names.every(isBound);) {
+    if (clock.monotonic() > end)
       throw new Error(`timed out waiting for the claims of pod ${pod.metadata.name} to be bound`);
     await clock.sleep(pollMilliseconds, signal);
   }
