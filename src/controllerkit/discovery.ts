@@ -36,16 +36,26 @@ interface ResourceList {
     readonly verbs?: readonly string[];
   }[];
 }
+interface Version {
+  readonly groupVersion: string;
+}
 interface GroupList {
-  readonly groups?: readonly { readonly preferredVersion?: { readonly groupVersion: string } }[];
+  readonly groups?: readonly {
+    readonly preferredVersion?: Version;
+    readonly versions?: readonly Version[];
+  }[];
 }
 
-/** Returns every resource once, in the preferred version of its group. */
+/**
+ * Returns every resource once: in the preferred version of its group, or in the first other version that has it.
+ */
 export async function discover(client: ApiClient): Promise<Discovered> {
   const { groups = [] } = (await client.request("GET", "/apis")) as GroupList;
   const versions = [
     "v1",
-    ...groups.flatMap(({ preferredVersion }) => (preferredVersion ? [preferredVersion.groupVersion] : [])),
+    ...groups.flatMap(({ preferredVersion, versions: all = [] }) => [
+      ...new Set([...(preferredVersion ? [preferredVersion] : []), ...all].map((each) => each.groupVersion)),
+    ]),
   ];
   const failed: string[] = [];
   const found = await Promise.all(
@@ -67,7 +77,10 @@ export async function discover(client: ApiClient): Promise<Discovered> {
       }
     }),
   );
-  return { resources: found.flat(), failed };
+  const resources = new Map<string, ServedResource>();
+  for (const each of found.flat())
+    if (!resources.has(resourceText(each))) resources.set(resourceText(each), each);
+  return { resources: [...resources.values()], failed };
 }
 
 const rootOf = (groupVersion: string): string =>
