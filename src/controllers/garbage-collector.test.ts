@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type ApiClient, type ResourceKind, kinds } from "#client";
-import { isDeleted, until, withController } from "./cluster.fixture.ts";
+import { isDeleted, until, withController, withTimedController } from "./cluster.fixture.ts";
 import { garbageCollector } from "./garbage-collector.ts";
 import {
   type GraphNode,
@@ -180,4 +180,53 @@ test("owners of a kind that is not served count as present", () =>
     await maps(client).delete("a", inDefault);
     await until(() => isDeleted(maps(client).get("b", inDefault)));
     await maps(client).get("kept", inDefault);
+  }));
+
+test("custom resources are collected after their definition has changed versions", () =>
+  withTimedController(garbageCollector, async ({ client, until: untilTimed }) => {
+    const definitions = `/apis/apiextensions.${client.dialect.wire.groupSuffix}/v1/customresourcedefinitions`;
+    const version = (name: string, served: boolean, storage: boolean) => ({
+      name,
+      served,
+      storage,
+      schema: { openAPIV3Schema: { type: "object" } },
+    });
+    const definition = (versions: readonly object[]) => ({
+      apiVersion: `apiextensions.${client.dialect.wire.groupSuffix}/v1`,
+      kind: "CustomResourceDefinition",
+      metadata: { name: "things.example.com" },
+      spec: {
+        group: "example.com",
+        scope: "Namespaced",
+        names: { plural: "things", singular: "thing", kind: "Thing", listKind: "ThingList" },
+        versions,
+      },
+    });
+    const things = (served: string): string => `/apis/example.com/${served}/namespaces/default/things`;
+    const makeThing = (served: string, name: string, uid: string) =>
+      client.request("POST", things(served), {
+        apiVersion: `example.com/${served}`,
+        kind: "Thing",
+        metadata: { name, ownerReferences: [refers("a", uid)] },
+      });
+    await client.request("POST", definitions, definition([version("v1beta1", true, true)]));
+    // The collector follows the first version once it collects an object in it.
+    const first = await make(client, "first");
+    await untilTimed(async () => await makeThing("v1beta1", "followed", first).catch(() => undefined));
+    await maps(client).delete("first", inDefault);
+    await untilTimed(() => isDeleted(client.request("GET", `${things("v1beta1")}/followed`)));
+    const a = await make(client, "a");
+    await makeThing("v1beta1", "before", a);
+    const present = (await client.request("GET", `${definitions}/things.example.com`)) as {
+      metadata: object;
+    };
+    const changed = definition([version("v1", true, true), version("v1beta1", false, false)]);
+    await client.request("PUT", `${definitions}/things.example.com`, {
+      ...changed,
+      metadata: present.metadata,
+    });
+    await untilTimed(async () => await makeThing("v1", "after", a).catch(() => undefined));
+    await maps(client).delete("a", inDefault);
+    for (const name of ["before", "after"])
+      await untilTimed(() => isDeleted(client.request("GET", `${things("v1")}/${name}`)));
   }));

@@ -47,7 +47,7 @@ export function garbageCollector(context: ControllerContext): Controller {
   const graph = ownerGraph();
   const events = recorderFor(context, "garbage-collector-controller");
   const followed = new Map<string, Followed>();
-  /** Uids of owners that the server reported as absent. Bounded; a uid is never reused. */
+  /** References to owners that the server reported as absent. Bounded; a uid is never reused. */
   const absent = new Set<string>();
   const syncErrors = context.metrics
     .counter({
@@ -75,7 +75,11 @@ export function garbageCollector(context: ControllerContext): Controller {
       ({ plural, verbs }) =>
         !ignored.has(plural) && ["list", "watch", "delete"].every((verb) => verbs.includes(verb)),
     );
-    for (const resource of wanted) if (!followed.has(idOf(resource))) follow(resource);
+    for (const resource of wanted) {
+      const known = followed.get(idOf(resource));
+      if (!known) follow(resource);
+      else if (known.resource.groupVersion !== resource.groupVersion) followInVersion(resource, known);
+    }
     const ids = new Set(wanted.map(idOf));
     // A group whose discovery failed may still exist.
     if (failed.length === 0) for (const [id, each] of followed) if (!ids.has(id)) unfollow(id, each);
@@ -119,6 +123,24 @@ export function garbageCollector(context: ControllerContext): Controller {
       ready: withTimeout(started.informer.synced),
       stopped: started.stopped,
       end: () => ending.abort(),
+    });
+  }
+
+  /**
+   * Follows a kind in another version, since the known one may no longer be served. Its dependents are considered
+   * again: they could not be found under the version before.
+   */
+  function followInVersion(resource: ServedResource, { cache, end }: Followed): void {
+    end();
+    follow(resource);
+    const { cache: next, ready } = followed.get(idOf(resource))!;
+    void ready.then(() => {
+      const present = new Set<string>();
+      for (const { metadata } of next.items()) {
+        present.add(metadata.uid!);
+        if (metadata.ownerReferences?.length) queue.add(metadata.uid!);
+      }
+      for (const { metadata } of cache.items()) if (!present.has(metadata.uid!)) onDeleted(metadata.uid!);
     });
   }
 
@@ -207,7 +229,10 @@ export function garbageCollector(context: ControllerContext): Controller {
       return dependent.namespace === undefined ? "present" : "absent";
     }
     if (known) return isWaiting(known) ? "deleting dependents" : "present";
-    if (absent.has(owner.uid)) return "absent";
+    // The same uid under another name or in another namespace may exist.
+    const { apiVersion, kind: ownerKind, name, uid } = owner;
+    const reference = JSON.stringify([dependent.namespace, groupOf(apiVersion), ownerKind, name, uid]);
+    if (absent.has(reference)) return "absent";
     const found = [...followed.values()].find(
       ({ resource: { groupVersion, kind } }) =>
         kind === owner.kind && groupOf(groupVersion) === groupOf(owner.apiVersion),
@@ -222,7 +247,7 @@ export function garbageCollector(context: ControllerContext): Controller {
     );
     if (present?.metadata.uid === owner.uid)
       return isWaiting(nodeOf(found.resource, present)) ? "deleting dependents" : "present";
-    absent.add(owner.uid);
+    absent.add(reference);
     if (absent.size > maxAbsentOwners) absent.delete(absent.values().next().value!);
     return "absent";
   }
