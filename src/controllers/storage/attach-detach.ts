@@ -38,13 +38,20 @@ export function attachDetachController(context: ControllerContext): Controller {
   const queue = queueFor(context, "attachdetach", sync);
   /** Nodes waiting for a volume that is attached to another node, by volume name. */
   const waiting = new Map<string, Set<string>>();
-  /** The time at which a detach was first requested while the volume was in use, by attachment name. */
+  /** Monotonic time at which a detach was first requested while the volume was in use, by attachment name. */
   const detachRequestedAt = new Map<string, number>();
   const pods = view.follow(kinds.pods, ({ object }) => {
     if (object.spec.nodeName && object.spec.volumes?.length) queue.add(object.spec.nodeName);
   });
   const onNode = pods.index("node", ({ spec }) => (spec.nodeName ? [spec.nodeName] : []));
-  const nodes = view.follow(kinds.nodes, ({ object }) => queue.add(object.metadata.name!));
+  /** The volumes that deleted nodes last reported as in use: they may run on, with these volumes mounted. */
+  const lastInUse = new Map<string, readonly string[]>();
+  const nodes = view.follow(kinds.nodes, ({ type, object }) => {
+    const name = object.metadata.name!;
+    if (type === "deleted") lastInUse.set(name, object.status.volumesInUse ?? []);
+    else lastInUse.delete(name);
+    queue.add(name);
+  });
   const claims = view.follow(kinds.persistentVolumeClaims, ({ object }) => {
     for (const pod of pods.inNamespace(object.metadata.namespace!))
       if (pod.spec.nodeName && claimsOf(pod).includes(object.metadata.name!)) queue.add(pod.spec.nodeName);
@@ -158,11 +165,11 @@ export function attachDetachController(context: ControllerContext): Controller {
 
   /** Returns how many milliseconds to wait for the node to unmount a volume that none of its pods needs. */
   function unmountWait(node: SeenNode | undefined, attachment: string): number {
-    if (!node || isOutOfService(node)) return 0;
-    const since = detachRequestedAt.get(attachment) ?? clock.now();
+    if (node && isOutOfService(node)) return 0;
+    const since = detachRequestedAt.get(attachment) ?? clock.monotonic();
     detachRequestedAt.set(attachment, since);
-    const isHealthy = conditionOf(node.status.conditions, "Ready")?.status === "True";
-    return isHealthy ? Infinity : Math.max(0, since + unmountMilliseconds - clock.now());
+    const isHealthy = conditionOf(node?.status.conditions, "Ready")?.status === "True";
+    return isHealthy ? Infinity : Math.max(0, since + unmountMilliseconds - clock.monotonic());
   }
 
   async function sync(nodeName: string): Promise<{ requeueAfterMilliseconds: number } | void> {
@@ -176,7 +183,8 @@ export function attachDetachController(context: ControllerContext): Controller {
       for (const [name, each] of wanted)
         if (!attachments.get(undefined, name) && !isAttachedElsewhere(each, nodeName))
           await attach(name, each.volume, nodeName);
-    const inUse = new Set(node?.status.volumesInUse ?? []);
+    if (present.length === 0) lastInUse.delete(nodeName);
+    const inUse = new Set(node?.status.volumesInUse ?? lastInUse.get(nodeName));
     const attached = new Map((node?.status.volumesAttached ?? []).map((each) => [each.name, each]));
     let hasChanged = false;
     let requeueAfter = Infinity;
@@ -200,7 +208,7 @@ export function attachDetachController(context: ControllerContext): Controller {
       const wait = isMounted ? unmountWait(node, metadata.name!) : 0;
       requeueAfter = Math.min(requeueAfter, wait || Infinity);
       if (wait > 0) continue;
-      if (detachRequestedAt.delete(metadata.name!) && isMounted && node && !isOutOfService(node))
+      if (detachRequestedAt.delete(metadata.name!) && isMounted && !(node && isOutOfService(node)))
         forcedDetaches.add();
       if (uniqueName !== undefined && attached.delete(uniqueName)) hasChanged = true;
       if (!metadata.deletionTimestamp)
