@@ -82,7 +82,8 @@ export function namespaceController(context: ControllerContext, grace = graceMil
     const namespace = namespaces.get(undefined, name);
     if (!namespace?.metadata.deletionTimestamp || !namespace.spec.finalizers?.includes(finalizerName)) return;
     const age = clock.now() - timeOf(namespace.metadata.deletionTimestamp);
-    if (age < grace) return { requeueAfterMilliseconds: grace - age };
+    // The age is negative if this machine's clock is behind that of the API server.
+    if (age < grace) return { requeueAfterMilliseconds: Math.min(grace, grace - age) };
     const found = await cleanUp(name, age);
     const isEmpty =
       found.remaining.size === 0 && found.failures.length === 0 && found.undiscovered.length === 0;

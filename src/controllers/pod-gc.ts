@@ -92,11 +92,11 @@ export function podGcController(context: ControllerContext, threshold = defaultT
     for (const name of missingSince.keys())
       if (present.has(name) || !used.has(name)) missingSince.delete(name);
     for (const name of used)
-      if (!present.has(name) && !missingSince.has(name)) missingSince.set(name, clock.now());
+      if (!present.has(name) && !missingSince.has(name)) missingSince.set(name, clock.monotonic());
     for (const { pod, reason: why } of decide([...seenPods.items()], {
       nodes: present,
       missingSince,
-      now: clock.now(),
+      now: clock.monotonic(),
       maxFinished: threshold > 0 ? threshold : Infinity,
       ...(gates.enabled("NodeOutOfServiceVolumeDetach") && {
         outOfService: new Set(
@@ -116,7 +116,7 @@ export function podGcController(context: ControllerContext, threshold = defaultT
       }
       log.info("pod deleted", { pod: `${pod.metadata.namespace}/${pod.metadata.name}`, why });
     }
-    const due = [...missingSince.values()].map((since) => since + quarantineMilliseconds - clock.now());
+    const due = [...missingSince.values()].map((since) => since + quarantineMilliseconds - clock.monotonic());
     const next = Math.min(everyMilliseconds, ...due.filter((left) => left > 0));
     return { requeueAfterMilliseconds: next };
   }

@@ -80,8 +80,8 @@ export function resourceQuotaController(context: ControllerContext): Controller 
     if (!quota) return;
     const hard = quota.spec.hard ?? {};
     const recount = recounts.get(key);
-    const isLowering = !recount || recount.wanted || clock.now() - recount.lastAt >= resyncMilliseconds;
-    recounts.set(key, { lastAt: clock.now(), wanted: false });
+    const isLowering = !recount || recount.wanted || clock.monotonic() - recount.lastAt >= resyncMilliseconds;
+    recounts.set(key, { lastAt: clock.monotonic(), wanted: false });
     try {
       const counted = await usageOf(quota, Object.keys(hard));
       // Admission raises usage before the new object is observed here; do not revert that.
