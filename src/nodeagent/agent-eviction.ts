@@ -1,6 +1,6 @@
 // Sets up eviction and image garbage collection from the settings.
 import type { Pod } from "#api";
-import { type DeadLimits, surplusOfNode } from "./containers/dead-containers.ts";
+import { type DeadLimits, removeDeadContainer, surplusOfNode } from "./containers/dead-containers.ts";
 import type { ObservedPod } from "./containers/observed.ts";
 import type { AgentDeps } from "./agent-parts.ts";
 import { type Eviction, eviction } from "./eviction/eviction.ts";
@@ -13,6 +13,7 @@ import { isFinished, uidOf } from "./pod.ts";
 import type { CgroupTree } from "./resources/cgroup-tree.ts";
 import { diskUsage } from "./resources/disk-usage.ts";
 import type { Stats } from "./resources/stats.ts";
+import type { PodFiles } from "./sync/pod-files.ts";
 import type { PodEvictor, PodRegistry } from "./interfaces.ts";
 
 export interface EvictionParts {
@@ -23,6 +24,7 @@ export interface EvictionParts {
   readonly podsGroup: string;
   readonly observedPods: () => readonly ObservedPod[];
   readonly dead: DeadLimits;
+  readonly files: Pick<PodFiles, "removeLog">;
   /** On-disk emptyDir volumes with a size limit; their usage is measured at every eviction pass. */
   readonly limited: (pod: Pod) => readonly { readonly volume: string; readonly path: string }[];
   readonly disruptionConditions: boolean;
@@ -85,10 +87,13 @@ export function evictionFrom(
         return pod !== undefined && isFinished(pod);
       };
       const limits = { ...parts.dead, total: 0, ageMilliseconds: 0 };
-      for (const { id } of surplusOfNode(parts.observedPods(), limits, clock.now(), over))
-        await runtime.removeContainer(id, signal).catch((error: unknown) => {
-          log.warn("failed to remove dead container", { id, error: (error as Error).message });
-        });
+      for (const container of surplusOfNode(parts.observedPods(), limits, clock.now(), over))
+        await removeDeadContainer({ runtime, files: parts.files }, container, signal).catch(
+          (error: unknown) => {
+            const { id } = container;
+            log.warn("failed to remove dead container", { id, error: (error as Error).message });
+          },
+        );
       await images.removeUnused(signal);
     },
     evictor: parts.evictor,

@@ -37,7 +37,7 @@ export function runHousekeeping(
   lifecycle.run(
     podRange({ runtime, clock, log, range }, signal),
     housekeeping({ ...kept, clock, log, isKnown }, signal),
-    collectDeadContainers({ clock, log, runtime, limits: dead, pods, isOver }, signal),
+    collectDeadContainers({ clock, log, runtime, files: kept.files, limits: dead, pods, isOver }, signal),
     logRotation(
       {
         clock,

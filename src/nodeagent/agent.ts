@@ -358,6 +358,7 @@ async function assemble(
     podsGroup: cgroups.podsGroup,
     observedPods: () => [...cache.pods()],
     dead,
+    files,
     limited: (pod) => volumes.limited(pod),
     disruptionConditions: gates.enabled("PodDisruptionConditions"),
     onPressure: () => triggerNodeStatusUpdate(),

@@ -341,6 +341,7 @@ function fakeFiles(folder: string): PodFiles {
     prepareLogs: async () => undefined,
     lastLog: async () => -1,
     removeLogs: async () => undefined,
+    removeLog: async () => undefined,
     removeLogsOf: async () => undefined,
   };
 }

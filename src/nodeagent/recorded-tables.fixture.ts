@@ -127,6 +127,7 @@ function measured(row: RecordedPod): MeasuredPod {
     volumes: [
       { name: "v", isLocal: true, used: { bytes: number(row.volume), inodes: number(row.volInodes) } },
     ],
+    files: { bytes: 0, inodes: 0 },
   };
   return { pod, usage };
 }

@@ -101,11 +101,13 @@ test("the node's containers are collected every minute, and only if there is a l
   const runtime = fakeRuntime({ clock });
   const removed: string[] = [];
   runtime.removeContainer = async (id) => void removed.push(id);
+  const removedLogs: string[] = [];
   const stop = new AbortController();
   const options = {
     clock,
     log: silentLog,
     runtime,
+    files: { removeLog: async (path: string) => void removedLogs.push(path) },
     pods: () => [seen("p", "a1 exited 1", "a0 exited 1")],
     isOver: () => true,
   };
@@ -115,6 +117,7 @@ test("the node's containers are collected every minute, and only if there is a l
   assert.deepEqual(removed, []);
   await clock.advance(1000);
   assert.deepEqual(removed, ["p.a0"]);
+  assert.equal(removedLogs.length, 1, "its log is removed, too");
   stop.abort();
   await rounds;
 });

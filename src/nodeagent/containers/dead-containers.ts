@@ -65,10 +65,24 @@ const isOld = ({ createdAt }: ObservedContainer, ageMilliseconds: number, now: n
 const isNewest = (container: ObservedContainer, all: readonly ObservedContainer[]): boolean =>
   all.find(({ name }) => name === container.name) === container;
 
+/** Removes a dead container with its log, which the runtime leaves behind. */
+export async function removeDeadContainer(
+  {
+    runtime,
+    files,
+  }: { readonly runtime: ContainerRuntime; readonly files: { removeLog(path: string): Promise<void> } },
+  { id, logPath }: Pick<ObservedContainer, "id" | "logPath">,
+  signal: AbortSignal,
+): Promise<void> {
+  await runtime.removeContainer(id, signal);
+  await files.removeLog(logPath);
+}
+
 export interface CollectionOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly runtime: ContainerRuntime;
+  readonly files: { removeLog(path: string): Promise<void> };
   readonly limits: DeadLimits;
   readonly pods: () => readonly ObservedPod[];
   /** Reports whether no container of the pod will run again. */
@@ -82,18 +96,18 @@ const periodMilliseconds = 60_000;
  * every pod sync enforces that limit.
  */
 export async function collectDeadContainers(
-  { clock, log, runtime, limits, pods, isOver }: CollectionOptions,
+  { clock, log, runtime, files, limits, pods, isOver }: CollectionOptions,
   signal: AbortSignal,
 ): Promise<void> {
   if (limits.total < 0 && limits.ageMilliseconds === 0) return;
   while (!signal.aborted) {
     await clock.sleep(periodMilliseconds, signal).catch(() => undefined);
     if (signal.aborted) return;
-    for (const { id, name } of surplusOfNode(pods(), limits, clock.now(), isOver)) {
-      await runtime.removeContainer(id, signal).catch((error: unknown) =>
+    for (const container of surplusOfNode(pods(), limits, clock.now(), isOver)) {
+      await removeDeadContainer({ runtime, files }, container, signal).catch((error: unknown) =>
         log.warn("failed to remove dead container", {
-          container: name,
-          id,
+          container: container.name,
+          id: container.id,
           error: (error as Error).message,
         }),
       );

@@ -46,6 +46,7 @@ export function measuredPod(sketch: Sketch): MeasuredPod {
       ephemeralBytes: rootfs.bytes + logs.bytes + volume.bytes,
       containers: [{ name: "c", workingSetBytes: bytes(sketch.workingSet), rootfs, logs }],
       volumes: [{ name: "v", used: volume, isLocal: true }],
+      files: { bytes: 0, inodes: 0 },
     },
   };
 }

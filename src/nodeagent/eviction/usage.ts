@@ -15,8 +15,10 @@ export interface ContainerUsage {
 export interface PodUsage {
   readonly workingSetBytes: number;
   readonly processes: number;
-  /** Writable layers, logs and local volumes together. */
+  /** Writable layers, logs, files of the agent and local volumes together. */
   readonly ephemeralBytes: number;
+  /** Files of the agent that containers can write to. */
+  readonly files: DiskUsage;
   readonly containers: readonly ContainerUsage[];
   /** Volumes with their usage; local ones count as the pod's ephemeral storage. */
   readonly volumes: readonly { readonly name: string; readonly used: DiskUsage; readonly isLocal: boolean }[];
@@ -29,16 +31,18 @@ export interface MeasuredPod {
 }
 
 export function usageOf(
-  stats: Pick<PodStats, "usage" | "containers"> & { readonly volumes: PodUsage["volumes"] },
+  stats: Pick<PodStats, "usage" | "containers" | "files"> & { readonly volumes: PodUsage["volumes"] },
 ): PodUsage {
-  const { usage, containers, volumes } = stats;
+  const { usage, containers, volumes, files } = stats;
   return {
     workingSetBytes:
       usage?.workingSetBytes ?? containers.reduce((sum, { workingSetBytes }) => sum + workingSetBytes, 0),
     processes: usage?.processes ?? 0,
     ephemeralBytes:
       containers.reduce((sum, { rootfs, logs }) => sum + rootfs.bytes + logs.bytes, 0) +
-      volumes.reduce((sum, { isLocal, used }) => sum + (isLocal ? used.bytes : 0), 0),
+      volumes.reduce((sum, { isLocal, used }) => sum + (isLocal ? used.bytes : 0), 0) +
+      files.bytes,
+    files,
     containers,
     volumes,
   };
@@ -68,7 +72,7 @@ export function diskUseOf(usage: PodUsage, signal: Signal, dedicatedImageFs: boo
   for (const container of usage.containers)
     sum += (rootfs ? container.rootfs[unit] : 0) + (rest ? container.logs[unit] : 0);
   if (rest) for (const { isLocal, used } of usage.volumes) if (isLocal) sum += used[unit];
-  return sum;
+  return rest ? sum + usage.files[unit] : sum;
 }
 
 export const requestOf = (pod: Pod, resource: string): number => podRequests(pod).get(resource) ?? 0;

@@ -47,6 +47,11 @@ export async function diskUsage(root: string): Promise<DiskUsage> {
   };
 }
 
+export const sumOfUsage = (parts: readonly DiskUsage[]): DiskUsage => ({
+  bytes: parts.reduce((sum, { bytes }) => sum + bytes, 0),
+  inodes: parts.reduce((sum, { inodes }) => sum + inodes, 0),
+});
+
 const slash = Buffer.from("/");
 
 /** Returns the total that `du` reports for these directories; 0 if the program is missing. */

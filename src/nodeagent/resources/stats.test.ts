@@ -6,7 +6,9 @@ import { type TestContext, test } from "node:test";
 import type { Pod } from "#api";
 import { silentLog, virtualClock } from "#base";
 import type { ContainerRuntime } from "#cri";
+import { usageOf } from "../eviction/usage.ts";
 import type { PodRegistry } from "../interfaces.ts";
+import { localUsage } from "../server/summary.ts";
 import { cgroupTree } from "./cgroup-tree.ts";
 import { cgroupUsage } from "./cgroup-usage.ts";
 import { readMachine } from "./machine.ts";
@@ -122,11 +124,16 @@ test("stats come from the runtime and cgroups, rates from two samples", async (t
     },
     status: { containerStatuses: [{ name: "c", state: { running: { startedAt: "2023-12-31T00:00:00Z" } } }] },
   } as unknown as Pod;
-  await writeFile(join(root, "0.log"), "x".repeat(5000));
+  const logs = join(root, "logs");
+  const [hosts, message] = [join(root, "pods/u/etc-hosts"), join(root, "pods/u/containers/c/1")];
+  for (const path of [join(logs, "0.log"), join(logs, "0.log.20240102-030405"), hosts, message]) {
+    await mkdir(join(path, ".."), { recursive: true });
+    await writeFile(path, "x".repeat(5000));
+  }
   await mkdir(join(root, "v"));
   const registry = {
     pods: () => [pod],
-    containers: () => [{ name: "c", id: "c1", state: "running", attempt: 0, logPath: join(root, "0.log") }],
+    containers: () => [{ name: "c", id: "c1", state: "running", attempt: 0, logPath: join(logs, "0.log") }],
   } as unknown as PodRegistry;
   const parts = {
     clock,
@@ -145,7 +152,10 @@ test("stats come from the runtime and cgroups, rates from two samples", async (t
     [first.containers[0]!.cpu, first.containers[0]!.workingSetBytes, first.containers[0]!.startedAt],
     [{ nanoseconds: 1e9, nanoCores: undefined }, 77, Date.UTC(2023, 11, 31)],
   );
-  assert.ok(first.containers[0]!.logs.bytes >= 5000);
+  const { logs: ofLogs } = first.containers[0]!;
+  assert.ok(ofLogs.bytes >= 10_000 && ofLogs.inodes === 2, "rotated logs count");
+  assert.ok(first.files.bytes >= 10_000 && first.files.inodes === 2, "files that containers write to count");
+  assert.ok(localUsage(first).bytes >= 20_000 && usageOf(first).ephemeralBytes >= 20_000);
   assert.deepEqual(
     [first.usage?.memoryBytes, first.volumes.map(({ name, isLocal }) => [name, isLocal])],
     [1000, [["v", true]]],

@@ -1,5 +1,6 @@
 // Resource usage of the node, its pods and containers: collected on request, at most once every few seconds.
-import { readFile, stat } from "node:fs/promises";
+import { lstat, readFile, readdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import type { Pod } from "#api";
 import type { Clock } from "#base";
 import type { ContainerRuntime } from "#cri";
@@ -7,7 +8,7 @@ import { nameOf, namespaceOf, uidOf } from "../pod.ts";
 import type { MountedVolume, PodRegistry, VolumeStats } from "../interfaces.ts";
 import { type CgroupUsage, type InterfaceUsage, cgroupUsage, networkUsage } from "./cgroup-usage.ts";
 import type { CgroupTree } from "./cgroup-tree.ts";
-import type { DiskUsage } from "./disk-usage.ts";
+import { type DiskUsage, sumOfUsage } from "./disk-usage.ts";
 import { type AllCgroupStats, collectCgroupStats } from "./cgroup-stats.ts";
 import { type Filesystem, type Machine, filesystemOf, runningProcesses } from "./machine.ts";
 import { type NodeMemory, nodeMemory } from "./node-memory.ts";
@@ -50,6 +51,8 @@ export interface PodStats {
   readonly network: readonly InterfaceUsage[];
   readonly containers: readonly ContainerUsage[];
   readonly volumes: readonly VolumeUsage[];
+  /** The hosts file and the termination messages, which containers can write to. */
+  readonly files: DiskUsage;
 }
 
 export interface NodeStats {
@@ -197,7 +200,6 @@ export function stats(options: StatsOptions): Stats {
     for (const { id, name, logPath } of running) {
       const figures = reported.containers.get(id);
       if (!figures) continue;
-      const log = await stat(logPath).catch(() => undefined);
       const status = [
         ...(pod.status?.containerStatuses ?? []),
         ...(pod.status?.initContainerStatuses ?? []),
@@ -214,7 +216,8 @@ export function stats(options: StatsOptions): Stats {
           bytes: Number(figures.writableLayer?.usedBytes?.value ?? 0),
           inodes: Number(figures.writableLayer?.inodesUsed?.value ?? 0),
         },
-        logs: { bytes: log ? log.blocks * 512 : 0, inodes: log ? 1 : 0 },
+        // All logs of the container: rotated ones, and those of its earlier attempts.
+        logs: logPath === "" ? sumOfUsage([]) : await usageOfFilesIn(dirname(logPath)),
       });
     }
     const network = async (): Promise<readonly InterfaceUsage[]> => {
@@ -233,6 +236,7 @@ export function stats(options: StatsOptions): Stats {
       network: await network(),
       containers,
       volumes: options.volumeMilliseconds > 0 ? await ofVolumes(pod, measured) : [],
+      files: await usageOfPodFiles(join(options.rootDirectory, "pods", uid)),
     };
   }
 
@@ -295,3 +299,30 @@ function nodeNanoseconds(text: string): number {
   const n = (/^cpu\s+(.*)$/m.exec(text)?.[1] ?? "").split(/\s+/).map(Number);
   return ((n[0] ?? 0) + (n[1] ?? 0) + (n[2] ?? 0) + (n[5] ?? 0) + (n[6] ?? 0)) * tickNanoseconds;
 }
+
+/** Returns the usage of the hosts file and the termination message files in a pod's directory. */
+async function usageOfPodFiles(podFolder: string): Promise<DiskUsage> {
+  const containers = join(podFolder, "containers");
+  const names = await readdir(containers).catch(() => []);
+  const all = await Promise.all([
+    usageOfFiles([join(podFolder, "etc-hosts")]),
+    ...names.map((name) => usageOfFilesIn(join(containers, name))),
+  ]);
+  return sumOfUsage(all);
+}
+
+const usageOfFilesIn = async (folder: string): Promise<DiskUsage> =>
+  await usageOfFiles((await readdir(folder).catch(() => [])).map((name) => join(folder, name)));
+
+/** Sums up files of the agent; those that do not exist are left out. */
+const usageOfFiles = async (paths: readonly string[]): Promise<DiskUsage> =>
+  sumOfUsage(
+    await Promise.all(
+      paths.map((path) =>
+        lstat(path).then(
+          ({ blocks }) => ({ bytes: blocks * 512, inodes: 1 }),
+          () => ({ bytes: 0, inodes: 0 }),
+        ),
+      ),
+    ),
+  );

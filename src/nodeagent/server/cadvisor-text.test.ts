@@ -65,6 +65,7 @@ const figures: NodeStats = {
       network,
       containers: [container],
       volumes: [],
+      files: { bytes: 0, inodes: 0 },
     },
   ],
 };

@@ -130,6 +130,7 @@ async function setUp(
                   isLocal: true,
                 },
               ],
+              files: { bytes: 0, inodes: 0 },
             },
           ],
         }),

@@ -1,7 +1,7 @@
 // `/stats/summary`: node and pod stats as JSON, in the shape that autoscalers and dashboards read.
 import { timeOfMillis } from "#base";
 import type { CgroupUsage } from "../resources/cgroup-usage.ts";
-import type { DiskUsage } from "../resources/disk-usage.ts";
+import { type DiskUsage, sumOfUsage } from "../resources/disk-usage.ts";
 import type { Filesystem, Machine } from "../resources/machine.ts";
 import type { CpuUsage, NodeStats, PodStats } from "../resources/stats.ts";
 
@@ -108,14 +108,13 @@ export function summary(
   };
 }
 
-/** Returns the local storage usage of a pod: writable layers, logs and volumes on the node's disk. */
-export function localUsage(pod: Pick<PodStats, "containers" | "volumes">): DiskUsage {
-  const all = [
+/**
+ * Returns the local storage usage of a pod: writable layers, logs, files of the agent that containers can write to,
+ * and volumes on the node's disk.
+ */
+export const localUsage = (pod: Pick<PodStats, "containers" | "volumes" | "files">): DiskUsage =>
+  sumOfUsage([
     ...pod.containers.flatMap(({ rootfs, logs }) => [rootfs, logs]),
     ...pod.volumes.filter(({ isLocal }) => isLocal).map(({ used }) => used),
-  ];
-  return {
-    bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
-    inodes: all.reduce((sum, { inodes }) => sum + inodes, 0),
-  };
-}
+    pod.files,
+  ]);

@@ -2,7 +2,7 @@
 // containers.
 import { randomBytes } from "node:crypto";
 import { chmod, mkdir, readFile, readdir, rmdir, unlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { LeftoverError } from "../interfaces.ts";
 import type { LogLinks } from "./log-links.ts";
 import { mountPointsBelow } from "../volumes/mounter.ts";
@@ -25,6 +25,8 @@ export interface PodFiles {
   /** Returns the number of the newest log in a container's log directory; -1 without logs. */
   lastLog(folder: string): Promise<number>;
   removeLogs(folder: string): Promise<void>;
+  /** Removes the log of one container with its rotated parts. */
+  removeLog(path: string): Promise<void>;
   /** Removes the log directories of a pod of which only the uid is known. */
   removeLogsOf(podUid: string): Promise<void>;
   /** Links to the logs of all containers, for log collectors. */
@@ -94,6 +96,13 @@ export function podFiles(rootFolder: string, logsFolder: string, links?: LogLink
     },
     ...(links && { logLinks: links }),
     removeLogs,
+    removeLog: async (path) => {
+      if (!path.startsWith(`${logsFolder}/`)) return;
+      const [folder, name] = [dirname(path), basename(path)];
+      for (const each of await readdir(folder).catch(() => []))
+        if (each === name || each.startsWith(`${name}.`))
+          await unlink(join(folder, each)).catch(ignoreAbsent);
+    },
     removeLogsOf: async (podUid) => {
       for (const name of await readdir(logsFolder).catch(() => []))
         if (name.endsWith(`_${podUid}`)) await removeLogs(join(logsFolder, name));

@@ -1,6 +1,6 @@
 // Reconciles one pod with its spec by executing the steps of the plan.
 import { type Container, type Pod, type Secret, isSidecar } from "#api";
-import { surplusOfPod } from "../containers/dead-containers.ts";
+import { removeDeadContainer, surplusOfPod } from "../containers/dead-containers.ts";
 import { type ObservedPod, podIpsOf } from "../containers/observed.ts";
 import { grpcErrorText } from "../errors.ts";
 import { podDns } from "../plan/dns.ts";
@@ -315,7 +315,7 @@ async function startAll(
  * sync. Reports whether anything was removed.
  */
 async function prune(
-  { runtime, clock, log, settings: { dead } }: SyncContext,
+  { runtime, files, clock, log, settings: { dead } }: SyncContext,
   observed: ObservedPod,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -325,7 +325,7 @@ async function prune(
   );
   const broken = observed.sandboxes.slice(1).filter(({ id, ready }) => !ready && !kept.has(id));
   try {
-    for (const { id } of surplus) await runtime.removeContainer(id, signal);
+    for (const container of surplus) await removeDeadContainer({ runtime, files }, container, signal);
     for (const { id } of broken) await runtime.removePodSandbox(id, signal);
   } catch (error) {
     signal.throwIfAborted();
