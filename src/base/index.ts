@@ -43,6 +43,7 @@ export {
 export { type Steps, finishSteps, runSteps } from "./steps.ts";
 export { type Caller, TimeSlice } from "./time-slice.ts";
 export { makeFolder, makeFolderAsync } from "./make-folder.ts";
+export { removeTree } from "./remove-tree.ts";
 export { nodeHttp2 } from "./node-http2.ts";
 export { SortedMap } from "./sorted-map.ts";
 export {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -49,6 +50,9 @@ test("a claim of this node gets a folder, which is deleted with the claim", () =
     assert.equal(statSync(folder).mode & 0o777, 0o700);
     assert.equal(statSync(join(folder, name)).mode & 0o777, 0o777);
     writeFileSync(join(folder, name, "file"), "x");
+    // Pods can create directories deeper than the longest path.
+    const deep = "i=0; while [ $i -lt 600 ]; do mkdir dddddddddd; cd -P dddddddddd 2>&-; i=$((i+1)); done";
+    execFileSync("sh", ["-c", deep], { cwd: join(folder, name) });
     await claims.delete("data", { namespace });
     await until(() => isDeleted(client.of(kinds.persistentVolumes).get(name)));
     assert.equal(existsSync(join(folder, name)), false);

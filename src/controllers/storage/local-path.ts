@@ -1,9 +1,9 @@
 // Local path provisioner: creates volumes on a node's own disk for claims scheduled to it, as folders below a
 // base folder that are usable on this node only. Runs on the node next to its agent; every node runs its own.
-import { chmod, mkdir, rm } from "node:fs/promises";
+import { chmod, lstat, mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { StorageClass } from "#api";
-import { makeFolder } from "#base";
+import { makeFolder, removeTree } from "#base";
 import { type AnyObject, type ApiClient, kinds } from "#client";
 import {
   type Controller,
@@ -139,7 +139,7 @@ export function localPathProvisioner(
     if (volume.metadata.deletionTimestamp && !isKept) return;
     if (volume.status.phase !== "Released" || volume.spec.persistentVolumeReclaimPolicy !== "Delete") return;
     try {
-      await rm(folderOf(name), { recursive: true, force: true });
+      if (await lstat(folderOf(name)).catch(() => undefined)) await removeTree(folderOf(name));
     } catch (error) {
       events.event(volume, "Warning", "VolumeFailedDelete", (error as Error).message);
       throw error;

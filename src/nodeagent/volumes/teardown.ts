@@ -1,8 +1,8 @@
 // Tears down a pod's volumes: unmounts first, then removes only what the agent created, and never across a
 // mount.
-import { randomUUID } from "node:crypto";
-import { lstat, readdir, rename, rmdir, unlink } from "node:fs/promises";
+import { lstat, readdir, rmdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
+import { removeTree } from "#base";
 import { LeftoverError } from "../interfaces.ts";
 import type { Mounter } from "./mounter.ts";
 
@@ -54,9 +54,7 @@ export async function teardownVolumes(
     const isOwned = ownedKinds.some((owned) => kind.endsWith(`~${owned}`));
     for (const name of await namesIn(join(volumes, kind))) {
       const folder = join(volumes, kind, name);
-      await attempt(
-        isOwned ? lstat(folder).then(({ dev }) => removeOnDevice(Buffer.from(folder), dev)) : rmdir(folder),
-      );
+      await attempt(isOwned ? removeTree(folder) : rmdir(folder));
     }
     await attempt(rmdir(join(volumes, kind)));
   }
@@ -64,47 +62,6 @@ export async function teardownVolumes(
 }
 
 const namesIn = async (folder: string): Promise<string[]> => await readdir(folder).catch(() => []);
-
-/**
- * The length from which paths are shortened while a tree is removed. The kernel rejects paths of more than 4095
- * bytes, and containers can create directories of any depth.
- */
-const longPathBytes = 2048;
-
-/**
- * Removes a tree unless a part of it is on another file system. Names are bytes, since containers need not
- * choose valid text.
- */
-async function removeOnDevice(top: Buffer, device: number): Promise<void> {
-  /** Directories that were too deep, moved to the top. */
-  const moved: Buffer[] = [];
-  const found = await removeEntry(top);
-  for (let next = moved.pop(); next; next = moved.pop()) await removeEntry(next);
-  if (found === "directory") await rmdir(top);
-
-  async function removeEntry(path: Buffer): Promise<"directory" | "file"> {
-    const { dev, isDirectory } = await lstat(path).then((stats) => ({
-      dev: stats.dev,
-      isDirectory: stats.isDirectory(),
-    }));
-    if (dev !== device) throw new Error(`${String(path)} is on another file system`);
-    if (!isDirectory) {
-      await unlink(path);
-      return "file";
-    }
-    if (path.length > longPathBytes) {
-      const shorter = below(top, Buffer.from(`..removed-${randomUUID()}`));
-      await rename(path, shorter);
-      moved.push(shorter);
-      return "directory";
-    }
-    for (const name of await readdir(path, { encoding: "buffer" })) await removeEntry(below(path, name));
-    if (path !== top) await rmdir(path);
-    return "directory";
-  }
-}
-
-const below = (folder: Buffer, name: Buffer): Buffer => Buffer.concat([folder, Buffer.from("/"), name]);
 
 /** Removes the symbolic links to devices. */
 async function removeLinks(folder: string): Promise<void> {
