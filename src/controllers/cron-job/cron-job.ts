@@ -43,12 +43,13 @@ export function dueTime(
   const period = Math.max(1000, second - first);
   const missed = Math.floor((now - first) / period) + 1;
   let at = first;
-  const near = now - 2 * period > first ? schedule.next(now - 2 * period - 1) : first;
-  for (
-    let next: number | undefined = near ?? first;
-    next !== undefined && next <= now;
-    next = schedule.next(next)
-  )
+  let near = first;
+  // The last times may lie further back than usual, since periods differ: the window grows until it has some.
+  for (let back = 2 * period; near === first && now - back > first; back *= 2) {
+    const found = schedule.next(now - back - 1);
+    if (found !== undefined && found <= now) near = found;
+  }
+  for (let next: number | undefined = near; next !== undefined && next <= now; next = schedule.next(next))
     at = next;
   return { at, tooMany: missed > 100 };
 }

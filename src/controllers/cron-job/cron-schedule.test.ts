@@ -13,6 +13,15 @@ const cases: [schedule: string, zone: string, after: string, next: string][] = [
   ["@hourly", "UTC", "2030-01-01T00:00:00Z", "2030-01-01T01:00:00Z"],
   ["0 9 * * *", "Europe/Berlin", "2030-07-01T00:00:00Z", "2030-07-01T07:00:00Z"],
   ["30 2 * * *", "Europe/Berlin", "2030-03-31T00:00:00Z", "2030-04-01T00:30:00Z"],
+  ["*/20 * * * *", "Europe/Berlin", "2030-03-31T00:40:00Z", "2030-03-31T01:00:00Z"],
+  ["*/15 * * * *", "Europe/Berlin", "2030-10-27T00:31:00Z", "2030-10-27T00:45:00Z"],
+  ["*/15 * * * *", "Europe/Berlin", "2030-10-27T00:45:00Z", "2030-10-27T01:00:00Z"],
+  ["*/15 * * * *", "Europe/Berlin", "2030-10-27T01:45:00Z", "2030-10-27T02:00:00Z"],
+  ["30 2 * * *", "Europe/Berlin", "2030-10-26T12:00:00Z", "2030-10-27T00:30:00Z"],
+  ["30 2 * * *", "Europe/Berlin", "2030-10-27T00:30:00Z", "2030-10-27T01:30:00Z"],
+  ["30 2 * * *", "Europe/Berlin", "2030-10-27T01:30:00Z", "2030-10-28T01:30:00Z"],
+  ["0 1 * * *", "America/New_York", "2012-11-04T05:00:00Z", "2012-11-04T06:00:00Z"],
+  ["0 0 * * *", "America/Sao_Paulo", "2017-10-14T03:00:00Z", "2017-10-16T02:00:00Z"],
   ["TZ=Asia/Tokyo 0 9 * * *", "UTC", "2030-01-01T00:00:00Z", "2030-01-02T00:00:00Z"],
 ];
 for (const [schedule, zone, after, next] of cases)
@@ -32,4 +41,13 @@ test("the last of many missed times is due, and too many missed times are report
   assert.deepEqual(found, { at: at("2030-01-01T10:00:00Z"), tooMany: true });
   const recent = dueTime(schedule, { earliest: at("2030-01-01T00:00:00Z"), now, deadlineSeconds: 10 });
   assert.deepEqual(recent, { at: undefined, tooMany: false });
+});
+
+test("the last of the missed times is due, though periods differ", () => {
+  const due = dueTime(parseCron("0 9,10 * * *", "UTC"), {
+    earliest: at("2030-01-01T00:00:00Z"),
+    now: at("2030-01-05T08:00:00Z"),
+    deadlineSeconds: undefined,
+  });
+  assert.equal(due.at, at("2030-01-04T10:00:00Z"));
 });

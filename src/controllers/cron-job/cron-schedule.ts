@@ -80,30 +80,47 @@ export function parseCron(text: string, timeZone?: string): CronSchedule {
     // If both day fields are restricted, matching either one suffices.
     return date.isStar || weekday.isStar ? byDate && byWeekday : byDate || byWeekday;
   };
+  /** Returns the first matching wall-clock time after this one, both represented as if they were UTC. */
+  const nextWall = (after: number): number | undefined => {
+    const wall = new Date(Math.floor(after / 60_000) * 60_000 + 60_000);
+    const limit = wall.getUTCFullYear() + 5;
+    while (wall.getUTCFullYear() <= limit) {
+      if (!month.values.has(wall.getUTCMonth() + 1))
+        wall.setTime(Date.UTC(wall.getUTCFullYear(), wall.getUTCMonth() + 1));
+      else if (!fitsDay(wall))
+        wall.setTime(Date.UTC(wall.getUTCFullYear(), wall.getUTCMonth(), wall.getUTCDate() + 1));
+      else if (!hour.values.has(wall.getUTCHours())) wall.setUTCHours(wall.getUTCHours() + 1, 0);
+      else if (!minute.values.has(wall.getUTCMinutes())) wall.setUTCMinutes(wall.getUTCMinutes() + 1);
+      else return wall.getTime();
+    }
+    return undefined;
+  };
+  /** Returns when a wall-clock time occurs: twice when clocks are set back over it, never when set forward. */
+  const occurrences = (wall: number, offset: number): number[] =>
+    [wall - offset - changeMilliseconds, wall - offset + changeMilliseconds]
+      .map((near) => wall - offsetAt(near))
+      .filter((at) => at + offsetAt(at) === wall);
+  /** Returns the first matching time after this one, searching wall-clock times from those of an offset on. */
+  const nextWith = (after: number, offset: number): number | undefined => {
+    for (let wall = nextWall(after + offset); wall !== undefined; wall = nextWall(wall)) {
+      const found = occurrences(wall, offset).filter((at) => at > after);
+      if (found.length > 0) return Math.min(...found);
+    }
+    return undefined;
+  };
   return {
     next: (after) => {
-      // Wall-clock time is represented as if it were UTC and converted at the end.
-      const wall = new Date(Math.floor((after + offsetAt(after)) / 60_000) * 60_000 + 60_000);
-      const limit = wall.getUTCFullYear() + 5;
-      while (wall.getUTCFullYear() <= limit) {
-        if (!month.values.has(wall.getUTCMonth() + 1))
-          wall.setTime(Date.UTC(wall.getUTCFullYear(), wall.getUTCMonth() + 1));
-        else if (!fitsDay(wall))
-          wall.setTime(Date.UTC(wall.getUTCFullYear(), wall.getUTCMonth(), wall.getUTCDate() + 1));
-        else if (!hour.values.has(wall.getUTCHours())) wall.setUTCHours(wall.getUTCHours() + 1, 0);
-        else if (!minute.values.has(wall.getUTCMinutes())) wall.setUTCMinutes(wall.getUTCMinutes() + 1);
-        else {
-          const estimate = wall.getTime() - offsetAt(wall.getTime());
-          const at = wall.getTime() - offsetAt(estimate);
-          // Times skipped or repeated by a clock change are not returned twice.
-          if (at > after && at + offsetAt(at) === wall.getTime()) return at;
-          wall.setTime(wall.getTime() + 60_000);
-        }
-      }
-      return undefined;
+      // If clocks are about to be set back, earlier wall-clock times occur again.
+      const found = [...new Set([offsetAt(after), offsetAt(after + changeMilliseconds)])].flatMap(
+        (offset) => nextWith(after, offset) ?? [],
+      );
+      return found.length > 0 ? Math.min(...found) : undefined;
     },
   };
 }
+
+/** Longer than clocks are ever set forward or back at once. */
+const changeMilliseconds = 3 * 3_600_000;
 
 function periodOf(text: string): number {
   const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };

@@ -217,7 +217,7 @@ export function daemonSetController(context: ControllerContext): Controller {
 
   /** Returns the remaining backoff; 0 allows a replacement now and doubles the delay of the next one. */
   function remainingBackoff(key: string): number {
-    const now = clock.now();
+    const now = clock.monotonic();
     const before = backoffs.get(key);
     if (before && now - before.at < before.milliseconds) return before.at + before.milliseconds - now;
     const isLongAgo = !before || now - before.at > 2 * maxBackoff;
