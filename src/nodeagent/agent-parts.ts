@@ -151,7 +151,7 @@ export function nodeFrom(
     readonly problems: () => readonly string[];
     readonly pressures: () => readonly string[];
     readonly devices: () => { readonly capacity: Amounts; readonly allocatable: Amounts };
-    readonly volumesInUse: () => readonly string[];
+    readonly volumesInUse: () => readonly string[] | undefined;
   },
 ): NodeLifecycle {
   return nodeLifecycle({

@@ -124,7 +124,7 @@ async function assemble(
   let podLister: Pick<PodCache, "problems"> = { problems: () => [] };
   let pressures = (): readonly string[] => [];
   let shutdownProblems = (): readonly string[] => [];
-  let volumesInUse = (): readonly string[] => [];
+  let volumesInUse = (): readonly string[] | undefined => undefined;
   let deviceAmounts: DeviceManager["amounts"] = () => ({ capacity: {}, allocatable: {} });
   const node = nodeFrom(environment, joined, {
     health,
@@ -185,7 +185,6 @@ async function assemble(
     { node, mounter, tokens, podsFolder: files.podsFolder },
     lifecycle,
   );
-  volumesInUse = () => storage.plugin.inUse();
   const { objects, volumes } = volumesFrom(
     environment,
     {
@@ -203,6 +202,7 @@ async function assemble(
     lifecycle,
   );
   await volumes.reconstruct();
+  volumesInUse = () => storage.plugin.inUse();
   const services = followServices(environment, signal);
 
   // Pods.

@@ -83,6 +83,12 @@ export interface VolumePlugin {
    * absent if every volume can.
    */
   isRecorded?(directory: string): Promise<boolean>;
+  /** Called for each volume of an earlier agent process, which is in use until it is torn down. */
+  adopt?(found: {
+    readonly name: string;
+    readonly directory: string;
+    readonly isDevice: boolean;
+  }): Promise<void>;
   /** Returns the usage; absent if it can be read from the file system of the directory. */
   stats?(directory: string): Promise<VolumeStats>;
 }

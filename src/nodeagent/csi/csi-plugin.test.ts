@@ -56,18 +56,20 @@ async function begin(
     handler: undefined as never,
     close: () => undefined,
   };
-  const plugin = csiPlugin({
-    dialect,
-    log: silentLog,
-    client: api.client,
-    drivers,
-    attachments: csiAttachments({ client: api.client, clock, nodeName: "n1", byController }),
-    mounter,
-    tokens: { request: async () => ({ token: "t", expirationTimestamp: "2024-01-01T01:00:00Z" }) },
-    nodeName: "n1",
-    podsFolder: join(folder, "pods"),
-    pluginFolder: join(folder, "plugins", "csi"),
-  });
+  const aPlugin = () =>
+    csiPlugin({
+      dialect,
+      log: silentLog,
+      client: api.client,
+      drivers,
+      attachments: csiAttachments({ client: api.client, clock, nodeName: "n1", byController }),
+      mounter,
+      tokens: { request: async () => ({ token: "t", expirationTimestamp: "2024-01-01T01:00:00Z" }) },
+      nodeName: "n1",
+      podsFolder: join(folder, "pods"),
+      pluginFolder: join(folder, "plugins", "csi"),
+    });
+  const plugin = aPlugin();
   const volumes = environment.anAgent({ plugins: [plugin] });
   const named = (path: string, kind: string, object: object): void =>
     void api.objects.set(path, {
@@ -95,7 +97,7 @@ async function begin(
     });
   };
   const called = (): string[] => calls.map(({ method }) => method);
-  return { ...environment, volumes, plugin, calls, called, state, driverObject, claimed, driver };
+  return { ...environment, volumes, plugin, aPlugin, calls, called, state, driverObject, claimed, driver };
 }
 const claiming = podWith({ persistentVolumeClaim: { claimName: "c" } });
 
@@ -143,7 +145,7 @@ test("a restarted agent tears a volume down from the data recorded next to it", 
 });
 
 test("a volume that must be attached waits for its attachment, whose metadata the driver gets", async (t) => {
-  const { volumes, api, clock, calls, claimed, plugin } = await begin(t);
+  const { volumes, api, clock, calls, claimed, plugin, aPlugin, anAgent } = await begin(t);
   claimed();
   const name = attachmentName("h1", "d.test", "n1");
   const mounting = volumes.mount(claiming, signal);
@@ -158,6 +160,9 @@ test("a volume that must be attached waits for its attachment, whose metadata th
   await mounting;
   assert.deepEqual(calls[0]!.request["publishContext"], { device: "sdx" });
   assert.deepEqual(plugin.inUse(), ["orch.io/csi/d.test^h1"]);
+  const later = aPlugin();
+  await anAgent({ plugins: [later] }).reconstruct();
+  assert.deepEqual(later.inUse(), ["orch.io/csi/d.test^h1"], "it is in use after a restart, too");
   await volumes.release("u1");
   assert.deepEqual(plugin.inUse(), []);
   assert.ok(api.objects.has(`${storage}/volumeattachments/${name}`), "the controller detaches");

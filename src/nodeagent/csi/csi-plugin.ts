@@ -105,6 +105,12 @@ export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
       await expand(spec, prepared, { path: target, stagingPath }, signal);
     },
     isRecorded: async (directory) => (await readVolumeData(directory)) !== undefined,
+    adopt: async ({ name, directory, isDevice }) => {
+      const data = await readVolumeData(isDevice ? dataFolderOf(name) : directory);
+      if (!data?.attachmentID) return;
+      const key = keyOf(data.driverName, data.volumeHandle);
+      attachedVolumes.set(key, `${csiPrefix}${key}`);
+    },
     unmount: async (_, __, directory) => {
       const data = await readVolumeData(directory);
       if (!data) return await removeVolumeDataDraft(directory);

@@ -97,3 +97,8 @@ test("an unresponsive runtime delays the node status only briefly, and the image
   await clock.advance(5000);
   assert.deepEqual(await later, before);
 });
+
+test("volumes in use are left out while they are unknown", async () => {
+  assert.equal((await observeOnce({ volumesInUse: () => undefined })).facts.volumesInUse, undefined);
+  assert.deepEqual((await observeOnce({ volumesInUse: () => [] })).facts.volumesInUse, []);
+});

@@ -31,7 +31,8 @@ export interface ObserveOptions {
   /** Returns the devices of plug-ins, which are added to the node's resources. */
   readonly devices?: () => { readonly capacity: Amounts; readonly allocatable: Amounts };
   /** Returns the attachable volumes that are mounted or about to be. */
-  readonly volumesInUse?: () => readonly string[];
+  /** Undefined until the volumes of an earlier agent process are known: they must not look unused. */
+  readonly volumesInUse?: () => readonly string[] | undefined;
   /** Returns problems reported by other parts of the agent, such as a late relist. */
   readonly problems?: () => readonly string[];
   readonly machine?: () => Promise<Machine>;
@@ -62,6 +63,7 @@ export function nodeObserver(
     await updateImages();
     const version = runtimeHealth.version();
     const devices = options.devices?.();
+    const volumesInUse = options.volumesInUse?.();
     const facts: NodeStatusFacts = {
       machine,
       capacity: { ...capacity, ...devices?.capacity },
@@ -74,7 +76,7 @@ export function nodeObserver(
       runtimeVersion: version ? `${version.runtimeName}://${plainVersion(version.runtimeVersion)}` : "",
       agentVersion: options.agentVersion,
       images,
-      ...(options.volumesInUse && { volumesInUse: options.volumesInUse() }),
+      ...(volumesInUse && { volumesInUse }),
     };
     const problems = [...runtimeHealth.problems(), ...(options.problems?.() ?? [])];
     const notes = machine.appArmor ? ["AppArmor enabled"] : [];

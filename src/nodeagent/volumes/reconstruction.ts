@@ -1,7 +1,7 @@
 // Reconstructs the volumes an earlier agent left on the node from their directories. Volumes that are not
 // recognized are removed by the generic teardown once no pod uses them.
 import { readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { VolumeMetrics, VolumePlugin } from "../interfaces.ts";
 
 export interface ReconstructionOptions {
@@ -50,6 +50,7 @@ export function reconstruction(options: ReconstructionOptions): Reconstruction {
   ): Promise<boolean> {
     const plugin = plugins.find(({ name }) => kindFolder(name) === kind);
     if (!plugin) return false;
+    await plugin.adopt?.({ name: basename(directory), directory, isDevice: folder === "volumeDevices" });
     if (folder === "volumeDevices") return plugin.unmap !== undefined;
     return plugin.isRecorded ? await plugin.isRecorded(directory) : true;
   }
