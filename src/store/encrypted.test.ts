@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { virtualClock } from "#base";
 import { aesGcm } from "./encryption/aes-gcm.ts";
-import { DecryptionFailed, encrypted, type EncryptionProvider, identity } from "./encrypted.ts";
+import { encrypted, type EncryptionProvider, identity } from "./encrypted.ts";
+import { DecryptionFailed } from "./errors.ts";
 import { openMemory } from "./memory/memory.ts";
 import { openSqlite } from "./sqlite/sqlite.ts";
 import { storeContract } from "./store.contract.ts";
@@ -187,4 +188,27 @@ test("local reads are available for unencrypted prefixes only, derived data alwa
   assert.equal(store.local?.("/secrets/"), undefined);
   assert.equal(encrypted(memory, [current]).local?.("/events/"), undefined);
   assert.equal(store.derived, memory.derived);
+});
+
+test("the values of a batch are sealed together; one that cannot be sealed fails only its own write", async () => {
+  const sqlite = await openSqlite({ dir: join(root, "batch") });
+  const batches: string[][] = [];
+  const sealAll: typeof current.sealAll = (values, prefix) => {
+    batches.push(values.map(({ name }) => name));
+    if (values.some(({ name }) => name === "bad")) throw new Error("odd");
+    return current.sealAll!(values, prefix);
+  };
+  const isOther = (key: string): boolean => key.startsWith("other");
+  const provider = { ...current, sealAll };
+  const store = encrypted(sqlite, (key) => (isOther(key) ? [old] : [provider]));
+  const write = (key: string) => store.write({ key, value: Buffer.from(`of ${key}`), expect: "any" });
+  const results = await Promise.allSettled(["a", "other", "bad", "b"].map(write));
+  assert.deepEqual(
+    results.map((result) => (result.status === "fulfilled" ? result.value : String(result.reason))),
+    [{ done: true, revision: 2 }, { done: true, revision: 3 }, "Error: odd", { done: true, revision: 4 }],
+  );
+  assert.deepEqual(batches, [["a", "bad", "b"], ["a"], ["bad"], ["b"]]);
+  for (const key of ["a", "other", "b"]) assert.equal(await read(store, key), `of ${key}`);
+  assert.equal(await read(store, "bad"), undefined);
+  await store.close();
 });

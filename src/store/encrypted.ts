@@ -5,7 +5,11 @@
 //            anything without the marker                       read by identity, if it is among the providers
 
 import { TimeSlice } from "#base";
-import { type RecentWrites, recentWrites } from "./encryption/recent-writes.ts";
+import { encodedValue } from "./encoded-values.ts";
+import { startsWith, stripMarker, valueOpener } from "./encryption/opener.ts";
+import { recentWrites } from "./encryption/recent-writes.ts";
+import { valueSealer } from "./encryption/sealer.ts";
+import { DecryptionFailed } from "./errors.ts";
 import type {
   Batch,
   Change,
@@ -23,12 +27,23 @@ import type {
 export interface EncryptionProvider {
   /** Identifies the method and the key in front of each value; empty for unencrypted values. */
   readonly id: string;
+  /**
+   * Seals several values, each as `seal` does. Present if no key service is called: the store then calls it for all
+   * values of a batch.
+   */
+  sealAll?(values: readonly NamedValue[], prefix: Uint8Array): readonly Uint8Array[];
   /** The result begins with `prefix`, which saves a copy compared to prepending it afterwards. */
   seal(value: Uint8Array, name: string, prefix?: Uint8Array): Uint8Array | Promise<Uint8Array>;
   /** Reports whether a value sealed by this provider should be sealed again. */
   isStale?(sealed: Uint8Array): boolean;
   /** Throws if the bytes were not sealed under this name. */
   open(sealed: Uint8Array, name: string): Uint8Array | Promise<Uint8Array>;
+}
+
+/** A value and the name it is stored under. */
+export interface NamedValue {
+  readonly name: string;
+  readonly value: Uint8Array;
 }
 
 export interface EncryptionOptions {
@@ -45,16 +60,6 @@ export const noPrefix = new Uint8Array();
 /** Stores values unencrypted. */
 export const identity: EncryptionProvider = { id: "", seal: (value) => value, open: (sealed) => sealed };
 
-/** No provider can decrypt the value. */
-export class DecryptionFailed extends Error {
-  override readonly name = "DecryptionFailed";
-  readonly key: string;
-  constructor(key: string, detail: string) {
-    super(`the value of ${JSON.stringify(key)} cannot be decrypted: ${detail}`);
-    this.key = key;
-  }
-}
-
 type Providers = readonly EncryptionProvider[];
 
 /** Wraps a store so that values are encrypted at rest; `providers` may differ by key. */
@@ -67,33 +72,30 @@ export function encrypted(
   const nameOf = options.nameOf ?? ((key: string) => key);
   const providersFor = typeof providers === "function" ? providers : () => providers;
   const recent = recentWrites();
-  const opener = valueOpener(providersFor, markers, nameOf, recent);
+  const opener = valueOpener({ providersFor, markers, nameOf, recent });
+  const sealer = valueSealer({ providersFor, marker: markers[0]!, nameOf, recent });
 
-  const prefixes = new WeakMap<EncryptionProvider, Buffer>();
-  const prefixOf = (provider: EncryptionProvider): Buffer => {
-    let known = prefixes.get(provider);
-    if (!known) prefixes.set(provider, (known = Buffer.concat([markers[0]!, Buffer.from(provider.id)])));
-    return known;
-  };
-  /** Most providers seal synchronously; awaiting their result would only add delay. */
-  const seal = (key: string, value: Uint8Array): Uint8Array | Promise<Uint8Array> => {
-    const [first] = providersFor(key);
-    if (!first) throw new Error(`no encryption provider for ${JSON.stringify(key)}`);
-    if (!first.id) return first.seal(value, nameOf(key));
-    const sealed = first.seal(value, nameOf(key), prefixOf(first));
-    const remembered = (stored: Uint8Array): Uint8Array => {
-      recent.add(key, stored, value);
-      return stored;
-    };
-    return sealed instanceof Promise ? sealed.then(remembered) : remembered(sealed);
+  const sealed = (write: Write): Write | Promise<Write> => {
+    const { key, value } = write;
+    if (value === null) return write;
+    if (write.encoder) {
+      const { encoder: _, ...rest } = write;
+      return sealed({ ...rest, value: encodedValue(write) });
+    }
+    const encoder = sealer.encoderOf(key);
+    if (encoder) return { ...write, encoder };
+    const sealing = sealer.seal(key, value);
+    return sealing instanceof Promise
+      ? sealing.then((bytes) => ({ ...write, value: bytes }))
+      : { ...write, value: sealing };
   };
   const entry = (one: Entry): Entry | Promise<Entry> => {
-    const value = opener(one.key, one.value);
+    const value = opener.open(one.key, one.value);
     return value instanceof Promise ? value.then((bytes) => ({ ...one, value: bytes })) : { ...one, value };
   };
   const change = async (one: Change): Promise<Change> => ({
     ...one,
-    value: one.value && (await opener(one.key, one.value)),
+    value: one.value && (await opener.open(one.key, one.value)),
     ...(one.previous && { previous: await entry(one.previous) }),
   });
   /**
@@ -109,7 +111,7 @@ export function encrypted(
         return { ...one, value: noBytes, unreadable: error };
       };
       try {
-        const value = opener(one.key, one.value, failed);
+        const value = opener.open(one.key, one.value, failed);
         return value instanceof Promise
           ? value.then((bytes) => ({ ...one, value: bytes }), marked)
           : { ...one, value };
@@ -120,8 +122,8 @@ export function encrypted(
   };
   const markedChange = (one: Change): Change | Promise<Change> => {
     const { key, revision, created } = one;
-    const written = one.value && recent.find(key, one.value);
-    if (written) return { key, revision, value: written, created };
+    const value = one.value && opener.known(key, one.value);
+    if (value) return { key, revision, value, created };
     const { previous: _, ...rest } = one;
     return marking()(rest);
   };
@@ -132,9 +134,8 @@ export function encrypted(
       return { ...page, entries: await mapYielding(page.entries, marks(range) ? marking() : entry) };
     },
     write: async (write: Write): Promise<Outcome> => {
-      const sealing = write.value && seal(write.key, write.value);
-      const value = sealing instanceof Promise ? await sealing : sealing;
-      const outcome = await store.write({ ...write, value });
+      const sealing = sealed(write);
+      const outcome = await store.write(sealing instanceof Promise ? await sealing : sealing);
       if (outcome.done || !outcome.current) return outcome;
       // A caller that expected the key to be absent does not need its current value.
       const open = write.expect === "absent" ? marking() : entry;
@@ -149,7 +150,7 @@ export function encrypted(
       if (!found) return false;
       const { marked, rest } = stripMarker(found.value, markers);
       const id = Buffer.from(first.id);
-      if (marked !== id.length > 0 || !rest.subarray(0, id.length).equals(id)) return true;
+      if (marked !== id.length > 0 || !startsWith(rest, id)) return true;
       return first.isStale?.(rest.subarray(id.length)) ?? false;
     },
     ...(store.derived && { derived: store.derived }),
@@ -176,60 +177,6 @@ async function* decryptedBatches(
     const settled = waiting ? await Promise.all(opened.map(async (one) => await one)) : (opened as Change[]);
     yield { through, changes: settled };
   }
-}
-
-function stripMarker(
-  stored: Uint8Array,
-  markers: readonly Buffer[],
-): { readonly marked: boolean; readonly rest: Buffer } {
-  const bytes = Buffer.from(stored.buffer, stored.byteOffset, stored.length);
-  const marker = markers.find((each) => bytes.subarray(0, each.length).equals(each));
-  return { marked: marker !== undefined, rest: marker ? bytes.subarray(marker.length) : bytes };
-}
-
-function valueOpener(
-  providersFor: (key: string) => Providers,
-  markers: readonly Buffer[],
-  nameOf: (key: string) => string,
-  recent: RecentWrites,
-): (key: string, stored: Uint8Array, failed?: Map<string, Error>) => Uint8Array | Promise<Uint8Array> {
-  return (key, stored, failedServices) => {
-    const written = recent.find(key, stored);
-    if (written) return written;
-    const { marked, rest } = stripMarker(stored, markers);
-    let failure: DecryptionFailed | undefined;
-    for (const provider of providersFor(key)) {
-      // The same buffer: RecentWrites identifies values by it.
-      if (!marked && provider.id === "") return stored;
-      const id = Buffer.from(provider.id);
-      if (!marked || id.length === 0 || !rest.subarray(0, id.length).equals(id)) continue;
-      const failed = (error: unknown): DecryptionFailed =>
-        new DecryptionFailed(key, `${provider.id.slice(0, -1)}: ${(error as Error).message}`);
-      const before = failedServices?.get(provider.id);
-      if (before) throw failed(before);
-      try {
-        const value = provider.open(rest.subarray(id.length), nameOf(key));
-        return value instanceof Promise
-          ? value.catch((error: unknown) => {
-              failedServices?.set(provider.id, error as Error);
-              throw failed(error);
-            })
-          : value;
-      } catch (error) {
-        // Another provider may have the same id.
-        failure ??= failed(error);
-      }
-    }
-    if (failure) throw failure;
-    // Method, version and key name; the rest is ciphertext, which may contain a colon by chance.
-    const named = /^(?:[\x21-\x39\x3b-\x7e]*:){3}/.exec(rest.subarray(0, 80).toString("latin1"))?.[0];
-    throw new DecryptionFailed(
-      key,
-      marked
-        ? `no provider is configured for "${named ?? "unknown"}"`
-        : "it is not encrypted, and identity is not among the providers",
-    );
-  };
 }
 
 /** Maps a long list without blocking the event loop. */

@@ -65,3 +65,13 @@ export class StoreBusy extends Error {
 export class KeyServiceFailed extends Error {
   override readonly name = "KeyServiceFailed";
 }
+
+/** No provider can decrypt the value. */
+export class DecryptionFailed extends Error {
+  override readonly name = "DecryptionFailed";
+  readonly key: string;
+  constructor(key: string, detail: string) {
+    super(`the value of ${JSON.stringify(key)} cannot be decrypted: ${detail}`);
+    this.key = key;
+  }
+}

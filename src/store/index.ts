@@ -18,6 +18,7 @@ export {
   type Write,
 } from "./store.ts";
 export {
+  DecryptionFailed,
   KeyServiceFailed,
   StoreBusy,
   StoreClosed,
@@ -34,13 +35,7 @@ export { type SqliteOptions, openSqlite } from "./sqlite/sqlite.ts";
 export { lockStore } from "./sqlite/lock.ts";
 export { backupStore, restoreStore } from "./sqlite/backup.ts";
 export { type ResourceSpace, type StoreSpace, storeSpace } from "./sqlite/stats.ts";
-export {
-  DecryptionFailed,
-  encrypted,
-  type EncryptionOptions,
-  type EncryptionProvider,
-  identity,
-} from "./encrypted.ts";
+export { encrypted, type EncryptionOptions, type EncryptionProvider, identity } from "./encrypted.ts";
 export { compactPeriodically, type CompactorOptions } from "./compactor.ts";
 export { openStore, type StoreChoice } from "./open.ts";
 export { type DataKeyObserver, type KmsProvider } from "./encryption/kms.ts";

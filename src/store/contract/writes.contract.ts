@@ -13,7 +13,7 @@ import {
   shownOutcome,
   text,
 } from "./harness.contract.ts";
-import type { Revision, Write } from "../store.ts";
+import type { Revision, ValueEncoder, Write } from "../store.ts";
 
 /** A write to a key that was created, created and updated, or is absent, with the expected outcome. */
 interface Attempt {
@@ -105,6 +105,37 @@ const attemptCases = attempts.map(({ name, before, value, expect, result }): Cas
 
 export const writeCases: readonly Case[] = [
   ...attemptCases,
+  [
+    "a value is stored as its encoder returns it; one that cannot be encoded fails only its own write",
+    async (kit) => {
+      const encoder: ValueEncoder = {
+        encode: (values) =>
+          values.map(({ key, value }) =>
+            key.endsWith("bad") ? new Error("odd") : Buffer.concat([bytes("encoded "), value]),
+          ),
+      };
+      const write = (name: string, more: Partial<Write> = {}) =>
+        kit.store.write({ key: kit.prefix + name, value: bytes(name), expect: "any", ...more });
+      const results = await Promise.allSettled([
+        write("plain"),
+        write("a", { encoder }),
+        write("bad", { encoder }),
+        write("gone", { encoder, value: null }),
+        write("b", { encoder }),
+      ]);
+      assert.deepEqual(
+        results.map((result) => (result.status === "fulfilled" ? result.value.done : String(result.reason))),
+        [true, true, "Error: odd", true, true],
+      );
+      const refused = await write("a", { encoder, expect: "absent" });
+      assert.equal(refused.done, false);
+      const { entries } = await kit.store.read({ prefix: kit.prefix });
+      assert.deepEqual(
+        entries.map(({ value }) => Buffer.from(value).toString()),
+        ["encoded a", "encoded b", "plain"],
+      );
+    },
+  ],
   [
     "a write consumes its reservations once, and is refused if one was deleted or changed",
     async (kit) => {

@@ -1,6 +1,7 @@
 // AES-GCM. Stored format: nonce (12), ciphertext, tag (16).
 import { createCipheriv, createDecipheriv, createSecretKey } from "node:crypto";
-import { type EncryptionProvider, noPrefix } from "../encrypted.ts";
+import type { EncryptionProvider } from "../encrypted.ts";
+import { localProvider } from "./local-provider.ts";
 import { randomNonce } from "./nonce.ts";
 
 const nonceBytes = 12;
@@ -17,19 +18,16 @@ export function aesGcm(keyName: string, secret: Uint8Array): EncryptionProvider 
   const algorithm = `aes-${secret.length * 8}-gcm` as "aes-256-gcm";
   // Imported once rather than for each value.
   const key = createSecretKey(secret);
-  return {
+  return localProvider({
     id: `aesgcm:v1:${keyName}:`,
-    seal: (value, name, prefix = noPrefix) => {
+    sealedBytes: (length) => nonceBytes + length + tagBytes,
+    sealInto: (sealed, value, name) => {
       const nonce = randomNonce(nonceBytes);
       const cipher = createCipheriv(algorithm, key, nonce).setAAD(Buffer.from(name));
-      const at = prefix.length + nonceBytes;
-      const sealed = Buffer.allocUnsafe(at + value.length + tagBytes);
-      sealed.set(prefix);
-      sealed.set(nonce, prefix.length);
-      sealed.set(cipher.update(value), at);
+      sealed.set(nonce);
+      sealed.set(cipher.update(value), nonceBytes);
       cipher.final();
-      sealed.set(cipher.getAuthTag(), at + value.length);
-      return sealed;
+      sealed.set(cipher.getAuthTag(), nonceBytes + value.length);
     },
     open: (sealed, name) => {
       if (sealed.length < nonceBytes + tagBytes) throw new Error("it is too short");
@@ -38,5 +36,5 @@ export function aesGcm(keyName: string, secret: Uint8Array): EncryptionProvider 
         .setAuthTag(sealed.subarray(-tagBytes));
       return Buffer.concat([decipher.update(sealed.subarray(nonceBytes, -tagBytes)), decipher.final()]);
     },
-  };
+  });
 }

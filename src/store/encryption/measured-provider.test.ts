@@ -39,3 +39,27 @@ for (const [name, run, code] of cases)
       else await assert.rejects(async () => await ask(bytes, "n"));
     assert.deepEqual(observed, [`to_storage kms:v2:a: ${code}`, `from_storage kms:v2:a: ${code}`]);
   });
+
+test("each value of a batch is observed once, also if the batch fails and is sealed one by one", () => {
+  const observed: string[] = [];
+  const provider: EncryptionProvider = {
+    id: "a:",
+    seal: () => bytes,
+    open: () => bytes,
+    sealAll: (values) => {
+      if (values.some(({ name }) => name === "bad")) throw new Error("odd");
+      return values.map(() => bytes);
+    },
+  };
+  const sealAll = measuredProvider(provider, {
+    transformation: (kind) => ({
+      succeeded: (seconds) => void observed.push(`${kind} ${seconds >= 0 ? "OK" : seconds}`),
+      failed: (code) => void observed.push(`${kind} ${code}`),
+    }),
+  }).sealAll!;
+  const good = { name: "good", value: bytes };
+  const bad = { name: "bad", value: bytes };
+  assert.deepEqual(sealAll([good, good], bytes), [bytes, bytes]);
+  for (const values of [[good, bad], [bad]]) assert.throws(() => sealAll(values, bytes), /odd/);
+  assert.deepEqual(observed, ["to_storage OK", "to_storage OK", "to_storage Unknown"]);
+});

@@ -21,11 +21,12 @@ export function measuredProvider<P extends EncryptionProvider>(
   provider: P,
   observer: TransformationObserver,
 ): P {
+  const sealing = observer.transformation("to_storage", provider.id);
+  const opening = observer.transformation("from_storage", provider.id);
   const measured = <A extends readonly unknown[]>(
-    kind: Transformation,
+    ends: TransformationEnds,
     run: (...given: A) => Uint8Array | Promise<Uint8Array>,
   ) => {
-    const ends = observer.transformation(kind, provider.id);
     const failed = (error: unknown): never => {
       ends.failed(codeOf(error));
       throw error;
@@ -47,10 +48,31 @@ export function measuredProvider<P extends EncryptionProvider>(
   };
   return {
     ...provider,
-    seal: measured("to_storage", (value: Uint8Array, name: string, prefix?: Uint8Array) =>
+    seal: measured(sealing, (value: Uint8Array, name: string, prefix?: Uint8Array) =>
       provider.seal(value, name, prefix),
     ),
-    open: measured("from_storage", (sealed: Uint8Array, name: string) => provider.open(sealed, name)),
+    ...(provider.sealAll && { sealAll: measuredTogether(provider.sealAll, sealing) }),
+    open: measured(opening, (sealed: Uint8Array, name: string) => provider.open(sealed, name)),
+  };
+}
+
+/** The values of a batch are sealed in a row: each is observed with an equal share of the time. */
+function measuredTogether(
+  sealAll: NonNullable<EncryptionProvider["sealAll"]>,
+  ends: TransformationEnds,
+): NonNullable<EncryptionProvider["sealAll"]> {
+  return (values, prefix) => {
+    const startTime = performance.now();
+    try {
+      const sealed = sealAll(values, prefix);
+      const seconds = (performance.now() - startTime) / 1000 / values.length;
+      for (let count = 0; count < values.length; count++) ends.succeeded(seconds);
+      return sealed;
+    } catch (error) {
+      // The values of a failed batch are sealed again one by one.
+      if (values.length === 1) ends.failed(codeOf(error));
+      throw error;
+    }
   };
 }
 

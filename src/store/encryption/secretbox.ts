@@ -4,7 +4,8 @@
 //   memory   state | rounds | first blocks | tag |   key of the authenticator (32)   message   padding
 //                                                    └ the stream alone               └ plain or sealed
 import { timingSafeEqual } from "node:crypto";
-import { type EncryptionProvider, noPrefix } from "../encrypted.ts";
+import type { EncryptionProvider } from "../encrypted.ts";
+import { localProvider } from "./local-provider.ts";
 import { randomNonce } from "./nonce.ts";
 import { poly1305Function } from "./poly1305.ts";
 import { addBlocksFunction, constants, counterWord, groupBytes, roundsFunction } from "./salsa20.ts";
@@ -92,23 +93,20 @@ export function secretbox(keyName: string, secret: Uint8Array): EncryptionProvid
     return bytes.subarray(tagAt, tagAt + tagBytes);
   }
 
-  return {
+  return localProvider({
     id: `secretbox:v1:${keyName}:`,
-    seal: (value, _name, prefix = noPrefix) => {
+    sealedBytes: (length) => headBytes + length,
+    sealInto: (sealed, value) => {
       const { length } = value;
       const nonce = randomNonce(nonceBytes);
       load(value);
       start(nonce);
       addStream(streamAt, keyBytes + length);
-      const at = prefix.length;
-      const sealed = Buffer.allocUnsafe(at + headBytes + length);
-      sealed.set(prefix);
-      sealed.set(nonce, at);
-      sealed.set(authenticate(streamAt, length), at + nonceBytes);
-      sealed.set(bytes.subarray(messageAt, messageAt + length), at + headBytes);
+      sealed.set(nonce);
+      sealed.set(authenticate(streamAt, length), nonceBytes);
+      sealed.set(bytes.subarray(messageAt, messageAt + length), headBytes);
       // No key outlives a call.
       bytes.fill(0, 0, messageAt);
-      return sealed;
     },
     open: (sealed) => {
       if (sealed.length < headBytes) throw new Error("it is too short");
@@ -128,7 +126,7 @@ export function secretbox(keyName: string, secret: Uint8Array): EncryptionProvid
         bytes.fill(0, 0, messageAt + length);
       }
     },
-  };
+  });
 }
 
 /** Words of the state after the rounds that are the derived key. */

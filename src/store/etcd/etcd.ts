@@ -10,6 +10,7 @@ import {
   grpcChannel,
   observedChannel,
 } from "#http";
+import { encodedValue } from "../encoded-values.ts";
 import { StoreClosed } from "../errors.ts";
 import { checkRange, checkWrite } from "../key-order.ts";
 import { leaseReuse } from "../leases.ts";
@@ -164,11 +165,12 @@ export class EtcdStore implements Store {
   async write(write: Write): Promise<Outcome> {
     this.#check();
     checkWrite(write);
+    const value = encodedValue(write);
     try {
       for (let attempt = 1; ; attempt++) {
         const lease = write.value && write.ttlSeconds ? await this.#leases(write.ttlSeconds) : undefined;
         try {
-          return await this.#transact(write, lease);
+          return await this.#transact(write, value, lease);
         } catch (error) {
           if (lease === undefined || attempt > 1 || refusalOf(error) !== "lease gone") throw error;
           this.#leases = this.#newLeases();
@@ -294,12 +296,12 @@ export class EtcdStore implements Store {
     return (await this.#range({ key: this.#keys.encode("health"), countOnly: true })).header!.revision;
   }
 
-  async #transact(write: Write, lease: number | undefined): Promise<Outcome> {
+  async #transact(write: Write, value: Uint8Array | null, lease: number | undefined): Promise<Outcome> {
     const key = this.#keys.encode(write.key);
     const success: RequestOp =
-      write.value === null
+      value === null
         ? { requestDeleteRange: { key } }
-        : { requestPut: { key, value: write.value, ...(lease !== undefined && { lease }) } };
+        : { requestPut: { key, value, ...(lease !== undefined && { lease }) } };
     const consumed = (write.consumes ?? []).map((reservation) => ({
       key: this.#keys.encode(reservation.key),
       modRevision: reservation.revision,

@@ -2,6 +2,7 @@
 
 import { type Clock, systemClock } from "#base";
 import { Deadlines } from "../deadlines.ts";
+import { encodedValue } from "../encoded-values.ts";
 import { StoreClosed } from "../errors.ts";
 import { WatchHub } from "../watch-hub.ts";
 import { KeyIndex, type Version } from "../key-index.ts";
@@ -121,7 +122,7 @@ export class MemoryStore implements Store {
     );
     if (!reservationsExist || !expectationHolds(expect, version?.revision ?? 0))
       return { done: false, ...(version && { current: this.#entry(version.revision) }) };
-    const changes = value === null && !version ? [] : [this.#put(key, value, version)];
+    const changes = value === null && !version ? [] : [this.#put(key, encodedValue(write), version)];
     const revision = this.#revision();
     if (value && ttlSeconds) this.#deadlines.add(key, revision, this.#clock.now() + ttlSeconds * 1000);
     for (const reservation of consumed)

@@ -2,6 +2,7 @@
 // Nothing is applied here: outcomes are delivered only once the job is on disk.
 
 import type { Due } from "../deadlines.ts";
+import { encodedValues } from "../encoded-values.ts";
 import { expectationHolds } from "../key-order.ts";
 import type { Change, Entry, Outcome, Revision, Write } from "../store.ts";
 import { type Housekeeping, type WriterJob, packed } from "./job.ts";
@@ -9,6 +10,8 @@ import { type Housekeeping, type WriterJob, packed } from "./job.ts";
 /** A write waiting for its batch. */
 export interface Pending {
   readonly write: Write;
+  /** The value of the write, encoded when its batch is formed. */
+  value: Uint8Array | null;
   readonly expires: number;
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: unknown) => void;
@@ -27,6 +30,21 @@ export interface Batch {
 
 /** Returns the current entry of a key. Its value is read lazily. */
 export type CurrentEntry = (key: string) => Entry | undefined;
+
+/** Encodes the values of the writes and returns those that can be encoded; the others fail. */
+export function encode(writes: readonly Pending[]): readonly Pending[] {
+  if (!writes.some(({ write }) => write.encoder)) return writes;
+  const values = encodedValues(writes.map(({ write }) => write));
+  return writes.filter((pending, position) => {
+    const value = values[position]!;
+    if (value instanceof Error) {
+      pending.reject(value);
+      return false;
+    }
+    pending.value = value;
+    return true;
+  });
+}
 
 /**
  * Decides the writes on top of revision `newest`, then deletes expired keys that have not changed in the
@@ -72,7 +90,8 @@ export function decide(
     }
   };
   for (const pending of writes) {
-    const { key, value, expect, consumes = [] } = pending.write;
+    const { value } = pending;
+    const { key, expect, consumes = [] } = pending.write;
     const current = stateOf(key);
     const reservations = consumes.map((each) => stateOf(each.key));
     const reservationsExist = consumes.every(

@@ -42,6 +42,7 @@ async function jobsOf(sizes: readonly number[]): Promise<number[]> {
       new Promise<Outcome>((resolve, reject) =>
         commits.add({
           write: { key: `k${at}`, value: value.subarray(0, size), expect: "absent" },
+          value: value.subarray(0, size),
           expires: 0,
           resolve,
           reject,
@@ -72,7 +73,7 @@ test("expired keys are deleted in one flush with pending writes, unless they hav
   );
   const { commits, jobs, changes } = counting((key) => entries.get(key));
   const written = new Promise<Outcome>((resolve, reject) =>
-    commits.add({ write: { key: "b", value, expect: 2 }, expires: 0, resolve, reject }),
+    commits.add({ write: { key: "b", value, expect: 2 }, value, expires: 0, resolve, reject }),
   );
   const due = [1, 2, 30].map((revision, at) => ({ key: "abc"[at]!, revision }));
   await Promise.all([written, commits.expire([...due, { key: "gone", revision: 4 }])]);
@@ -110,7 +111,7 @@ test("a write reads the current value only if it is refused", async () => {
   }));
   const write = (key: string, expect: number, value: Buffer | null = Buffer.of(0)): Promise<Outcome> =>
     new Promise((resolve, reject) =>
-      commits.add({ write: { key, value, expect }, expires: 0, resolve, reject }),
+      commits.add({ write: { key, value, expect }, value, expires: 0, resolve, reject }),
     );
   assert.deepEqual(await write("damaged", 7), { done: true, revision: 1 });
   assert.deepEqual(await write("k", 7, null), { done: true, revision: 2 });

@@ -4,7 +4,7 @@
 import type { Due } from "../deadlines.ts";
 import { StoreBusy, StoreClosed } from "../errors.ts";
 import type { Revision } from "../store.ts";
-import { type CurrentEntry, type Decided, type Pending, decide, jobOf } from "./batch.ts";
+import { type CurrentEntry, type Decided, type Pending, decide, encode, jobOf } from "./batch.ts";
 import type { DerivedPiece, Pages } from "./job.ts";
 import { type WriterThread, JobFailed } from "./writer-thread.ts";
 
@@ -143,7 +143,7 @@ export class Commits {
   async #oneJob(): Promise<void> {
     const { thread, find, revision, apply, fault } = this.#options;
     const expiring = this.#expiring.shift();
-    const { decided, outcomes } = decide(this.#take(), revision(), find, expiring?.due);
+    const { decided, outcomes } = decide(encode(this.#take()), revision(), find, expiring?.due);
     const compacted = this.#compacted;
     const derived = this.#derived.splice(0, derivedPerJob);
     const deletedRevisions = this.#rowsToDelete.slice(

@@ -195,7 +195,9 @@ class SqliteStore implements Store {
     if (this.#damage) throw this.#damage;
     checkWrite(write);
     const expires = write.ttlSeconds ? Math.ceil(this.#clock.now() + write.ttlSeconds * 1000) : 0;
-    return new Promise((resolve, reject) => this.#commits.add({ write, expires, resolve, reject }));
+    return new Promise((resolve, reject) =>
+      this.#commits.add({ write, value: write.value, expires, resolve, reject }),
+    );
   }
 
   /**
