@@ -18,3 +18,10 @@ export function endWithReader(
     exit(brokenPipe);
   });
 }
+
+/** Escapes control and directional characters, since text chosen by clients must not affect the terminal. */
+export const plain = (text: string): string =>
+  text.replaceAll(
+    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+    (found) => `\\u${found.codePointAt(0)!.toString(16).padStart(4, "0")}`,
+  );

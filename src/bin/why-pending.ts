@@ -4,7 +4,7 @@ import { apiClient, connectionOf, https, readClientConfig } from "#client";
 import type { Dialect } from "#dialect";
 import { type OptionSet, type OptionsOf, dialectOption, helpOption, option, section, text } from "#options";
 import { type Explanation, explainPod } from "#scheduler";
-import type { Output } from "./output.ts";
+import { type Output, plain } from "./output.ts";
 import { clusterCommand } from "./up/cluster-command.ts";
 import { clientConfigOption, dataDirOption, pathsFor } from "./up/paths.ts";
 
@@ -46,15 +46,19 @@ export const whyPendingCommand = (argv: readonly string[], output: Output): Prom
   });
 
 export function explanationText(pod: string, found: Explanation): string {
-  if (found.state === "absent") return `There is no pod ${pod}.\n`;
-  if (found.state === "placed") return `Pod ${pod} is on node ${found.node}.\n`;
+  return `${explanationLines(pod, found).map(plain).join("\n")}\n`;
+}
+
+function explanationLines(pod: string, found: Explanation): string[] {
+  if (found.state === "absent") return [`There is no pod ${pod}.`];
+  if (found.state === "placed") return [`Pod ${pod} is on node ${found.node}.`];
   if (found.state === "gated")
-    return `Pod ${pod} is held back by scheduling gates: ${found.gates.join(", ")}.\n`;
+    return [`Pod ${pod} is held back by scheduling gates: ${found.gates.join(", ")}.`];
   const lines = [`Pod ${pod} is not scheduled.`];
   for (const reason of found.forAll) lines.push(`  every node: ${reason}`);
   for (const [node, reasons] of found.byNode)
     lines.push(`  ${node}: ${reasons.length === 0 ? "fits" : reasons.join("; ")}`);
   if (found.byNode.size === 0) lines.push("  There are no nodes.");
   if (found.message !== undefined) lines.push(`Last message of the scheduler: ${found.message}`);
-  return `${lines.join("\n")}\n`;
+  return lines;
 }

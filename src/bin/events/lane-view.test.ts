@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Timeline, TimelineEntry } from "#timeline";
+import { plain } from "../output.ts";
 import { timelinePath } from "./events-command.ts";
-import { laneView, plain } from "./lane-view.ts";
+import { laneView } from "./lane-view.ts";
 
 const start = Date.parse("2030-01-01T00:00:00Z");
 const entry = (second: number, type: string, kind: string, name: string, note = ""): TimelineEntry => ({

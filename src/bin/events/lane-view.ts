@@ -4,6 +4,7 @@
 //   └ ReplicaSet/web-1    ·+·················
 //     └ Pod/web-1-a       ··+·!!!·····-······
 import type { Timeline, TimelineEntry, TimelineLane, TimelineObject } from "#timeline";
+import { plain } from "../output.ts";
 
 export interface ViewOptions {
   /** Width of the terminal in columns. */
@@ -126,10 +127,3 @@ function table(items: readonly TimelineEntry[]): string[] {
 
 const fitted = (text: string, width: number): string =>
   text.length > width ? `${text.slice(0, width - 1)}…` : text.padEnd(width);
-
-/** Escapes control and directional characters, which would affect the terminal. */
-export const plain = (text: string): string =>
-  text.replaceAll(
-    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
-    (found) => `\\u${found.codePointAt(0)!.toString(16).padStart(4, "0")}`,
-  );

@@ -161,6 +161,7 @@ async function run(request: JoinRequest, view: StatusView): Promise<void> {
   /** Starts the network programs with the agent's credentials, which exist once it is ready. */
   async function startNetwork(): Promise<void> {
     while (!existsSync(paths.agentConfig) && !ending.signal.aborted) await sleep(100);
+    if (ending.signal.aborted) return;
     const plan: NetworkPlan = {
       dialect,
       programs,

@@ -1,6 +1,7 @@
 // Prints one notice that no registry can be reached when an image pull fails for that reason.
 import { kinds } from "#client";
 import type { ClusterView } from "#controllerkit";
+import { plain } from "../output.ts";
 import { unreachableImages } from "./status-report.ts";
 
 export function noticeUnreachableRegistry(
@@ -14,7 +15,7 @@ export function noticeUnreachableRegistry(
     if (image === undefined) return;
     isPrinted = true;
     print(
-      `no registry can be reached: ${image} cannot be pulled, nor any other image that is not on the node already (orch status lists them)`,
+      `no registry can be reached: ${plain(image)} cannot be pulled, nor any other image that is not on the node already (orch status lists them)`,
     );
   });
 }

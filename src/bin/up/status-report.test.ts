@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { explanationText } from "../why-pending.ts";
 import { type SeenNode, type SeenPod, reportText, warningsOf } from "./status-report.ts";
 
 const nodeOf = (name: string, ready: string, more: object[] = []): SeenNode =>
@@ -60,4 +61,28 @@ test("a status shows processes, nodes and pods with their sizes", () => {
   assert.match(text, /^ {2}orch +process 7, 2\.0 MB$/m);
   assert.match(text, /^ {2}a +ready, /m);
   assert.match(text, /^pods +2: 2 Running$/m);
+});
+
+test("texts chosen by users cannot control the terminal", () => {
+  const claim = 'persistentvolumeclaim "\u001b]0;x\u0007" not found';
+  const report = reportText({
+    folder: "/data",
+    version: "v1",
+    processes: [],
+    storeBytes: 0,
+    nodes: [],
+    pods: [],
+    warnings: warningsOf(
+      [],
+      [podOf("web", { conditions: [{ type: "PodScheduled", status: "False", message: claim }] })],
+    ),
+  });
+  const explanation = explanationText("shop/web", {
+    state: "waiting",
+    forAll: [claim],
+    byNode: new Map(),
+    message: claim,
+  });
+  for (const text of [report, explanation]) assert.doesNotMatch(text, /[^\P{Cc}\n]/u);
+  assert.match(explanation, /every node: persistentvolumeclaim "\\u001b\]0;x\\u0007" not found$/m);
 });

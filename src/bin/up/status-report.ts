@@ -1,6 +1,7 @@
 // The text of `orch status`: pure functions of the collected data.
 import type { kinds } from "#client";
 import type { Seen } from "#controllerkit";
+import { plain } from "../output.ts";
 
 export type SeenNode = Seen<typeof kinds.nodes.schema>;
 export type SeenPod = Seen<typeof kinds.pods.schema>;
@@ -41,7 +42,9 @@ export function reportText({
     `pods        ${pods.length}${pods.length > 0 ? `: ${phases}` : ""}`,
     ...(warnings.length > 0 ? ["warnings", ...warnings.map((each) => `  ${each}`)] : ["no problems found"]),
     "",
-  ].join("\n");
+  ]
+    .map(plain)
+    .join("\n");
 }
 
 const countBy = (words: readonly string[]): string =>

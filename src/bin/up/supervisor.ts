@@ -62,7 +62,7 @@ export function supervise(
   first.promise.catch(() => undefined);
 
   const start = (): void => {
-    const startedAt = clock.now();
+    const startedAt = clock.monotonic();
     onState({ is: "starting" });
     const output = log.open();
     // In a separate process group, so that Ctrl-C reaches only the supervisor, which decides on the order of
@@ -76,7 +76,7 @@ export function supervise(
     const stopRotation = log.startRotation(clock);
     const onReady = (url: string): void => {
       wasReady = true;
-      onState({ is: "ready", url, milliseconds: clock.now() - startedAt });
+      onState({ is: "ready", url, milliseconds: clock.monotonic() - startedAt });
       first.resolve();
     };
     started.on("message", (message: ChildMessage) => {
@@ -100,7 +100,7 @@ export function supervise(
         onState({ is: "failed", why, lastLines: log.lastLines() });
         first.reject(new Error(`${plan.name} ${why}`));
       } else {
-        failures = clock.now() - startedAt > healthyAfterMilliseconds ? 1 : failures + 1;
+        failures = clock.monotonic() - startedAt > healthyAfterMilliseconds ? 1 : failures + 1;
         const delay = Math.min(maxBackoff, initialBackoff * 2 ** (failures - 1));
         onState({ is: "restarting", why, inMilliseconds: delay });
         cancelRestart = clock.after(delay, start);
