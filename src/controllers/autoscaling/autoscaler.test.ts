@@ -8,6 +8,27 @@ import { autoscalerController } from "./autoscaler.ts";
 
 const namespace = "default";
 
+/** Creates a deployment with two replicas, and an autoscaler on it with the given metric. */
+async function createTargetAndAutoscaler(client: ApiClient, metric: object): Promise<void> {
+  const labels = { app: "web" };
+  await client.of(kinds.deployments).create({
+    metadata: { name: "web", namespace },
+    spec: {
+      replicas: 2,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: "c", image: "i" }] } },
+    },
+  } as never);
+  await client.of(kinds.horizontalPodAutoscalers).create({
+    metadata: { name: "web", namespace },
+    spec: {
+      scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+      maxReplicas: 3,
+      metrics: [metric],
+    },
+  } as never);
+}
+
 /**
  * Runs with an autoscaler on a deployment with two replicas and the given metric; time advances while
  * waiting.
@@ -20,23 +41,7 @@ async function withAutoscaler(
   await withTimedController(
     (context) => autoscalerController(context),
     async ({ client, until }) => {
-      const labels = { app: "web" };
-      await client.of(kinds.deployments).create({
-        metadata: { name: "web", namespace },
-        spec: {
-          replicas: 2,
-          selector: { matchLabels: labels },
-          template: { metadata: { labels }, spec: { containers: [{ name: "c", image: "i" }] } },
-        },
-      } as never);
-      await client.of(kinds.horizontalPodAutoscalers).create({
-        metadata: { name: "web", namespace },
-        spec: {
-          scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
-          maxReplicas: 3,
-          metrics: [metric],
-        },
-      } as never);
+      await createTargetAndAutoscaler(client, metric);
       await run(client, until);
     },
     gates,
@@ -61,6 +66,41 @@ test("a new autoscaler is first synced after one period, not immediately", async
       });
       assert.equal(status.conditions?.[0]?.reason, "FailedGetScale");
       assert.ok(clock.now() - began >= 15_000, `after ${clock.now() - began} ms`);
+    },
+    clock,
+  );
+});
+
+test("a target is scaled down after the window also if the clock is set back", async () => {
+  const clock = virtualClock(Date.UTC(2030, 0, 1));
+  let value = "2";
+  await withController(
+    (context) => {
+      const request: ApiClient["request"] = async (method, path, ...rest) =>
+        path.startsWith("/apis/external.metrics.")
+          ? { items: [{ value }] }
+          : await context.client.request(method, path, ...rest);
+      return autoscalerController({ ...context, client: { ...context.client, request } });
+    },
+    async ({ client }) => {
+      await createTargetAndAutoscaler(client, {
+        type: "External",
+        external: { metric: { name: "hits" }, target: { type: "AverageValue", averageValue: "1" } },
+      });
+      const autoscalers = client.of(kinds.horizontalPodAutoscalers);
+      await until(async () => {
+        await clock.advance(1000);
+        return (await autoscalers.get("web", { namespace })).status?.desiredReplicas === 2;
+      });
+      value = "1";
+      clock.set(clock.now() - 3_600_000);
+      const began = clock.now();
+      await until(async () => {
+        await clock.advance(5000);
+        return (await client.of(kinds.deployments).get("web", { namespace })).spec?.replicas === 1;
+      });
+      const seconds = (clock.now() - began) / 1000;
+      assert.ok(seconds >= 270 && seconds < 900, `after ${seconds} s`);
     },
     clock,
   );

@@ -141,7 +141,7 @@ export function autoscalerController(
     const current = scale.spec?.replicas ?? 0;
     state.currentReplicas = current;
     const history = histories.get(key) ?? {
-      recommendations: [{ at: clock.now(), value: current }],
+      recommendations: [{ at: clock.monotonic(), value: current }],
       added: [],
       removed: [],
     };
@@ -176,7 +176,7 @@ export function autoscalerController(
           max,
           behavior: spec.behavior,
           downscaleWindowSeconds: settings.downscaleWindowSeconds,
-          now: clock.now(),
+          now: clock.monotonic(),
         },
         history,
       );
@@ -219,7 +219,7 @@ export function autoscalerController(
     state.lastScaleTime = timeOfMillis(clock.now());
     const history = histories.get(key);
     if (!history) return;
-    const at = clock.now();
+    const at = clock.monotonic();
     const recent = (events_: ScaleHistory["added"]): ScaleHistory["added"] =>
       events_.filter((each) => at - each.at <= 3_600_000);
     if (desired > current) history.added = [...recent(history.added), { at, value: desired - current }];

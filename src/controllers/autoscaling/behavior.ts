@@ -5,6 +5,7 @@ type Behavior = NonNullable<HorizontalPodAutoscaler["spec"]["behavior"]>;
 type Rules = NonNullable<Behavior["scaleUp"]>;
 
 export interface TimedValue {
+  /** Time of the monotonic clock, in milliseconds. */
   readonly at: number;
   readonly value: number;
 }
@@ -46,6 +47,7 @@ export interface LimitInput {
   readonly max: number;
   readonly behavior: Behavior | undefined;
   readonly downscaleWindowSeconds: number;
+  /** Time of the monotonic clock, in milliseconds. */
   readonly now: number;
 }
 
