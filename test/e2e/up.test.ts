@@ -250,7 +250,7 @@ test("a purge that cannot ask the runtime removes nothing", async () => {
   const { root, note } = leftBehind("unreachable");
   const { code, text } = await run("down", "--purge", `--data-dir=${root}`);
   assert.equal(code, 1);
-  assert.match(text, /error: containers may remain, and nothing was removed: /);
+  assert.match(text, /error: containers or mounts may remain, and no files were removed: /);
   assert.ok(existsSync(note) && existsSync(join(root, "agent", "pods", "some-uid")));
 });
 

@@ -89,6 +89,9 @@ export function mountsBelow(folder: string, table: string): string[] {
     .sort((a, b) => b.length - a.length);
 }
 
+/** Reports whether anything is mounted below a folder: removing its files would remove those of others. */
+export const hasMounts = (folder: string): boolean => mountsBelow(folder, mountTable()).length > 0;
+
 function mountTable(): string {
   return existsSync("/proc/self/mountinfo") ? readFileSync("/proc/self/mountinfo", "utf8") : "";
 }

@@ -9,7 +9,7 @@ import { stopLeftover, removeOwnRuntime, withRuntime } from "./own-runtime-end.t
 import { type ClusterPaths, dataDirOption, pathsFor } from "./paths.ts";
 import { clusterCommand } from "./cluster-command.ts";
 import { isAlive, readRunning } from "./running.ts";
-import { type CleanupOptions, cleanUpNode } from "./cleanup.ts";
+import { type CleanupOptions, cleanUpNode, hasMounts } from "./cleanup.ts";
 
 const sections = (dialect: Dialect) =>
   [
@@ -89,9 +89,10 @@ async function purge(paths: ClusterPaths, { out, err }: Output): Promise<number>
       await withRuntime(paths.runtime, join(paths.logs, "runtime.log"), () => cleanUpNode(cleanup));
     else await cleanUpNode(cleanup);
     removeOwnRuntime(paths.runtime, report);
+    if (hasMounts(paths.root)) throw new Error(`there are mounts below ${paths.root}`);
   } catch (error) {
     err(
-      `error: containers may remain, and nothing was removed: ${(error as Error).message}; start the runtime and try again, or remove ${paths.root} by hand\n`,
+      `error: containers or mounts may remain, and no files were removed: ${(error as Error).message}; start the runtime and try again, or remove ${paths.root} by hand\n`,
     );
     return 1;
   }
