@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { appendFileSync, renameSync, writeFileSync } from "node:fs";
 import { appendFile, mkdtemp, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { setImmediate, setTimeout } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -27,6 +29,7 @@ async function following(t: TestContext) {
     wake();
     return Promise.resolve();
   };
+  t.after(() => stop.abort());
   const done = readLog({
     path,
     query,
@@ -61,6 +64,23 @@ test("following continues in the new file when the log is rotated", async (t) =>
   await appendFile(`${path}.aside`, line("three"));
   await writeFile(path, line("four"));
   await until("one\ntwo\nthree\nfour\n");
+  end();
+  await done;
+});
+
+test("following loses no lines of a log that is rotated at any moment", async (t) => {
+  const { path, done, until, end, seen } = await following(t);
+  let expected = "one\n";
+  for (let index = 0; index < 200; index++) {
+    await until(expected);
+    for (let turn = 0; turn < index % 5; turn++) await setImmediate();
+    appendFileSync(path, line(`old ${index}`));
+    renameSync(path, `${path}.aside`);
+    writeFileSync(path, line(`new ${index}`));
+    expected += `old ${index}\nnew ${index}\n`;
+    await Promise.race([until(expected), setTimeout(2000, undefined, { ref: false })]);
+    assert.equal(seen(), expected);
+  }
   end();
   await done;
 });

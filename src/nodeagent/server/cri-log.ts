@@ -75,8 +75,12 @@ export async function readLog({ path, query, clock, isRunning, write, signal }: 
     try {
       for (;;) {
         const wasRunning = await isRunning();
-        if (!(await drain())) return;
+        // Checked first, since lines are written to the old file until it is replaced.
         const next = await rotatedTo(path, file);
+        if (!(await drain())) {
+          await next?.close();
+          return;
+        }
         if (next) {
           await file.close();
           file = next;
