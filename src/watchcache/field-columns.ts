@@ -91,6 +91,11 @@ export class FieldColumns {
     this.#fill(missing);
   }
 
+  /** Resolves when every object is indexed, in the background. */
+  get filled(): Promise<void> {
+    return this.#filling?.done ?? Promise.resolve();
+  }
+
   /** Resolves when every object is indexed. */
   async ready(): Promise<void> {
     this.#filling?.work.promote();

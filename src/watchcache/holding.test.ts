@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseLabelSelector, selector } from "#base";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { parseFieldSelector, parseLabelSelector, selector } from "#base";
 import { Compacted, type LocalValues, openMemory } from "#store";
+import { chunkRows } from "./column-chunk.ts";
 import { HeldInStore } from "./holding.ts";
 import type { StoredObject } from "./stored-object.ts";
 import { encodedThing, openCached, prefix, readThing, watchOf } from "./source.fixture.ts";
@@ -44,6 +46,30 @@ test("a label index of objects in the store does not read them again", async () 
   await write("n/a", undefined);
   holding.replace(a, undefined);
   assert.deepEqual(await found(), ["n/b", "n/c"]);
+  await store.close();
+});
+
+test("of many objects one is looked up before a client does, and no other is read", async () => {
+  const store = await openMemory();
+  const keys = Array.from({ length: 2 * chunkRows }, (_, at) => `n/${at}`);
+  await Promise.all(
+    keys.map((key) =>
+      store.write({ key: prefix + key, value: encodedThing(key, { color: key }), expect: "absent" }),
+    ),
+  );
+  const revision = await store.progress();
+  const start = () => {
+    const holding = new HeldInStore(prefix, readThing, { values: store.local(), fields: ["color"] });
+    const items = holding.stored(revision) as readonly StoredObject[];
+    holding.load(items);
+    return { holding, items };
+  };
+  const { holding, items } = start();
+  // This start reads all objects and saves their hashes.
+  await holding.ready(selector([], parseFieldSelector("color=red")), () => items);
+  const { items: restarted } = start();
+  while (!restarted.at(-1)!.loaded) await nextTurn();
+  assert.equal(restarted.filter(({ loaded }) => loaded).length, 1);
   await store.close();
 });
 

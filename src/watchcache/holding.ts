@@ -1,10 +1,11 @@
 // Storage of a cache's objects and their indexes: in memory, or in the store with only their keys, revisions
 // and field hashes in memory.
-import { type Caller, type Selector, TimeSlice } from "#base";
+import { type Caller, type Selector, TimeSlice, fieldOf, selector } from "#base";
 import type { LocalValues, Versions } from "#store";
 import type { CachedObject } from "./cached-object.ts";
 import { FieldColumns } from "./field-columns.ts";
 import { IndexesOnDemand } from "./index-on-demand.ts";
+import { selectMatching } from "./page.ts";
 import type { Reader } from "./resource-cache.ts";
 import { StoredObject, StoredObjects, sortedByRevision, loaded } from "./stored-object.ts";
 
@@ -109,10 +110,12 @@ export class HeldInStore implements Holding {
   /** Indexes by label, built on demand. */
   readonly #labels = new IndexesOnDemand();
   readonly #prefix: string;
+  readonly #fields: readonly string[];
 
   constructor(prefix: string, read: Reader, { values, fields }: InStoreOptions) {
     this.#prefix = prefix;
     this.#values = values;
+    this.#fields = fields;
     this.#objects = new StoredObjects(prefix, values, read);
     const name = `columns of ${prefix}`;
     const preload = (items: readonly CachedObject[]): void => void this.#objects.loadAll(items);
@@ -132,6 +135,25 @@ export class HeldInStore implements Holding {
   load(items: readonly CachedObject[]): void {
     this.#labels.clear();
     this.#columns.load(sortedByRevision(items));
+    // An object that cannot be read is reported to those who request it.
+    if (items.length >= indexedFrom) this.#lookUpInAdvance(items.at(-1)!).catch(() => undefined);
+  }
+
+  /**
+   * Looks up each field once, the first one with a match: otherwise the first client to do so would wait while code is
+   * compiled and the columns are first read.
+   */
+  async #lookUpInAdvance(item: CachedObject): Promise<void> {
+    await this.#columns.filled;
+    const work = new TimeSlice("background");
+    for (const [at, field] of this.#fields.entries()) {
+      await work.yield();
+      const wanted = at === 0 ? fieldOf(item, field) : item.key;
+      if (wanted === undefined) continue;
+      const query = { selector: selector([], [{ key: field, operator: "in", values: [wanted] }]) };
+      const found = this.#columns.candidates(query.selector) ?? [];
+      if (found.length <= maxCachedRead) await selectMatching(found, query, Infinity);
+    }
   }
 
   hold(item: CachedObject): CachedObject {
