@@ -1,7 +1,15 @@
 // The audit policy, which selects what is recorded of a request. The first matching rule decides.
 import { readFileSync } from "node:fs";
 import { AuditPolicyFile, type AuditPolicyRule, type ConfigObject, decodeConfigObject } from "#api";
-import { type FieldError, fieldErrorsText, fileErrorText, invalidValue, notSupported, required } from "#base";
+import {
+  type FieldError,
+  fieldErrorsText,
+  fileErrorText,
+  invalidValue,
+  notSupported,
+  required,
+  withoutTrailing,
+} from "#base";
 import { type Dialect, groupName } from "#dialect";
 import { dns1123SubdomainProblems, parseYaml } from "#schema";
 import { type AuditLevel, type Stage, levels, stages } from "./event.ts";
@@ -110,7 +118,7 @@ const setOf = (items: readonly string[] | undefined): ReadonlySet<string> | unde
 
 function matchesPath(pattern: string, path: string): boolean {
   if (pattern === "*" || pattern === path) return true;
-  return pattern.endsWith("*") && path.startsWith(pattern.replace(/\*+$/, ""));
+  return pattern.endsWith("*") && path.startsWith(withoutTrailing(pattern, "*"));
 }
 
 type GroupResources = NonNullable<AuditPolicyRule["resources"]>[number];

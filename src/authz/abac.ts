@@ -2,6 +2,7 @@
 // comments. The file is read once, at startup.
 
 import { readFileSync } from "node:fs";
+import { withoutTrailing } from "#base";
 import { type User, authenticatedGroup } from "#authn";
 import type { Dialect } from "#dialect";
 import type { Attributes, Authorizer, Decision } from "./authorizer.ts";
@@ -159,5 +160,5 @@ function allows(policy: Policy, { user, verb, resource, path = "" }: Attributes)
       fits(policy.apiGroup, resource.group)
     );
   const { nonResourcePath: pattern } = policy;
-  return pattern === path || (pattern.endsWith("*") && path.startsWith(pattern.replace(/\*+$/, "")));
+  return pattern === path || (pattern.endsWith("*") && path.startsWith(withoutTrailing(pattern, "*")));
 }

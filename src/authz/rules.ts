@@ -1,6 +1,7 @@
 // Policy rules: matching of actions, and coverage of one set by another.
 
 import type { PolicyRule } from "#api";
+import { withoutTrailing } from "#base";
 import type { Attributes } from "./authorizer.ts";
 
 const none: readonly string[] = [];
@@ -32,7 +33,7 @@ function resourceMatches(resources: readonly string[], resource: string, subreso
 const hasOrAll = (list: readonly string[], wanted: string): boolean =>
   list.includes("*") || list.includes(wanted);
 const urlCovers = (pattern: string, path: string): boolean =>
-  pattern === path || (pattern.endsWith("*") && path.startsWith(pattern.replace(/\*+$/, "")));
+  pattern === path || (pattern.endsWith("*") && path.startsWith(withoutTrailing(pattern, "*")));
 
 /**
  * Returns the parts of `rules` that `owned` does not cover, each with one verb, one resource and at most one

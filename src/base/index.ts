@@ -46,6 +46,7 @@ export { makeFolder, makeFolderAsync } from "./make-folder.ts";
 export { removeTree } from "./remove-tree.ts";
 export { nodeHttp2 } from "./node-http2.ts";
 export { SortedMap } from "./sorted-map.ts";
+export { withoutTrailing } from "./without-trailing.ts";
 export {
   type LabelSelectorLike,
   type Requirement,

@@ -1,6 +1,7 @@
 import { test } from "node:test";
 import assert from "node:assert/strict";
 import {
+  QuantityError,
   addQuantity,
   canonicalQuantity,
   compareQuantity,
@@ -96,3 +97,13 @@ const whole: [text: string, whole: boolean][] = [
 for (const [text, expected] of whole)
   test(`${text} is ${expected ? "" : "not "}taken for a whole number`, () =>
     assert.equal(isWholeQuantity(parseQuantity(text)), expected));
+
+test("zeros and suffixes without digits are read as zero, digits without a suffix as digits", () => {
+  for (const [text, value] of [
+    ["000", 0n],
+    ["0012", 12n],
+    ["007.50", 750n],
+  ] as const)
+    assert.equal(parseQuantity(text).value, value);
+  for (const text of ["1x", "1-", "--1", "1e", "1 "]) assert.throws(() => parseQuantity(text), QuantityError);
+});

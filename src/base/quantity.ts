@@ -56,7 +56,8 @@ function suffixOf(text: string): Suffix {
 }
 
 // Sign, leading zeros, digits, fraction, suffix: each part is optional, so that "m" and "." read as zero.
-const parts = /^([+-]?)0*([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)$/;
+// No two parts may begin with the same character: trying all ways to divide digits takes quadratic time.
+const parts = /^([+-]?)0*((?:[1-9][0-9]*)?)(?:\.([0-9]*))?((?:[eEinumkKMGTP]+[-+]?[0-9]*|[-+][0-9]*)?)$/;
 
 export function parseQuantity(text: string): Quantity {
   const found = text.length > 0 && text.length <= longestText ? parts.exec(text) : null;

@@ -88,7 +88,7 @@ export function toUint(value: Value): Value {
   throw failed(value, "uint");
 }
 
-const realText = /^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/;
+const realText = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/;
 const namedReals: Readonly<Record<string, number>> = { inf: Infinity, infinity: Infinity, nan: NaN };
 
 export function toDouble(value: Value): Value {

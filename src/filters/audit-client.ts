@@ -27,13 +27,16 @@ export function sourceIps({ headers, peer }: Pick<Call, "headers" | "peer">): st
   const forwarded = header(headers, "x-forwarded-for");
   if (forwarded !== undefined)
     for (const part of forwarded.split(",").slice(0, maxHops))
-      if (addressForm.test(part.trim())) found.push(part.trim());
+      if (isAddress(part.trim())) found.push(part.trim());
   const real = header(headers, "x-real-ip");
-  if (real !== undefined && addressForm.test(real) && !found.includes(real)) found.push(real);
+  if (real !== undefined && isAddress(real) && !found.includes(real)) found.push(real);
   const address = peer.address.replace(/^::ffff:(?=\d+\.)/, "");
   if (address !== "" && found.at(-1) !== address) found.push(address);
   return found;
 }
 
 const maxHops = 32;
+/** Longer texts are no addresses, and would take the pattern long. */
+const maxAddressLength = 45;
+const isAddress = (text: string): boolean => text.length <= maxAddressLength && addressForm.test(text);
 const addressForm = /^(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f:.]*:[0-9a-f:.]*)$/i;

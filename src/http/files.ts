@@ -1,6 +1,7 @@
 // A file server: directory listings, whole files and ranges, and 304 for files the client has already.
 import { open, readdir, stat } from "node:fs/promises";
 import { extname } from "node:path";
+import { withoutTrailing } from "#base";
 import { type Call, type HeaderValues, type Reply, type Sink, header } from "./call.ts";
 
 const text = "text/plain; charset=utf-8";
@@ -23,7 +24,7 @@ export async function fileReply(
 ): Promise<Reply> {
   const last = path.slice(path.lastIndexOf("/") + 1);
   if (last === "index.html") return moved("./");
-  const file = filePath.replace(/\/+$/, "");
+  const file = withoutTrailing(filePath, "/");
   const found = await stat(file).catch(() => undefined);
   const headers = { "last-modified": found?.mtime.toUTCString() ?? "" };
   if (found?.isDirectory()) {

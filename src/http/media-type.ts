@@ -1,4 +1,6 @@
-// Media types in Accept and Content-Type headers.
+// Media types in Accept and Content-Type headers. These are read before the client is authenticated, so every
+// pattern takes linear time.
+import { withoutTrailing } from "#base";
 
 export interface MediaType {
   readonly type: string;
@@ -64,11 +66,11 @@ function acceptClause(text: string): MediaType[] {
   return [{ type, subtype: isAny ? "*" : subtype, parameters, quality }];
 }
 
-const withoutSpaces = (text: string): string => text.replace(/^ +| +$/g, "");
+const withoutSpaces = (text: string): string => withoutTrailing(text.replace(/^ +/, ""), " ");
 
 /** Parses a quality; an invalid one is 0. */
 const decimal = (text: string): number =>
-  /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? Math.fround(Number(text)) : 0;
+  /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? Math.fround(Number(text)) : 0;
 
 /**
  * Go sorts up to this number of clauses by insertion, which is observable: the order is not consistent if

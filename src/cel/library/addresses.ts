@@ -52,8 +52,9 @@ class CidrValue extends Opaque {
 /** Parses an address, or returns why it is invalid; IPv4-mapped IPv6 addresses and zones are rejected. */
 function readIp(text: string): IpValue | string {
   const shown = JSON.stringify(text);
-  const zone = /^[^%]*:[^%]*%(.+)$/s.exec(text);
-  if (zone && parseIp(text.slice(0, text.indexOf("%"))))
+  const percent = text.indexOf("%");
+  const address = text.slice(0, Math.max(percent, 0));
+  if (address.includes(":") && text.length > percent + 1 && parseIp(address))
     return `IP address ${shown} with zone value is not allowed`;
   const problem = addressProblem(text);
   if (problem !== undefined)

@@ -95,8 +95,14 @@ function join(list: Value, separator: Value = ""): string {
 }
 
 /** Trims Unicode whitespace, but not the byte order mark, which JavaScript's trim also removes. */
-const trim = (text: string): string =>
-  text.replace(/^[\p{White_Space}]+/u, "").replace(/[\p{White_Space}]+$/u, "");
+function trim(text: string): string {
+  let [start, end] = [0, text.length];
+  while (start < end && whiteSpace.test(text[start]!)) start++;
+  while (end > start && whiteSpace.test(text[end - 1]!)) end--;
+  return text.slice(start, end);
+}
+
+const whiteSpace = /\p{White_Space}/u;
 
 const asciiCase = (text: string, pattern: RegExp, change: (found: string) => string): string =>
   text.replaceAll(pattern, change);

@@ -1,6 +1,6 @@
 // The media types of a path's responses and request bodies. Built-in resources have fixed lists, which are
 // compared literally before anything else in the request is checked; custom resources have none.
-import { ApiError } from "#base";
+import { ApiError, withoutTrailing } from "#base";
 import type { Dialect } from "#dialect";
 import { type Call, header } from "#http";
 import { contentType, everyMedia } from "./negotiate.ts";
@@ -57,4 +57,4 @@ const isAccepted = (accept: string, types: readonly string[]): boolean =>
 
 /** The media types in a header, without their parameters. */
 const typesIn = (text: string): string[] =>
-  text.split(",").map((item) => item.split(";", 1)[0]!.replace(/^ +| +$/g, ""));
+  text.split(",").map((item) => withoutTrailing(item.split(";", 1)[0]!.replace(/^ +/, ""), " "));

@@ -71,7 +71,7 @@ function* walk(
     if (key === "additionalProperties" && location.insideMetadata)
       next = { ...location, noDefaults: "inside additionalProperties applying to object metadata" };
     if (key === "properties" && (root || schema[`${x}embedded-resource`] === true)) {
-      const name = /\[([^\]]*)\]$/.exec(below)?.[1] ?? "";
+      const name = lastKey(below);
       if (metaFields.has(name))
         next = { ...location, insideMetadata: true, ...(root && { noDefaults: `in top-level ${name}` }) };
     }
@@ -248,4 +248,11 @@ function ruleTextErrors(schema: SchemaProps, path: string, x: string, errors: Fi
     if (lineBreak.test(fieldPath)) refusePath("not contain line breaks");
     if (fieldPathOf(fieldPath, schema) === undefined) refusePath("be a valid path");
   });
+}
+
+/** Returns what is between the brackets at the end of a path; a name may contain an opening one. */
+function lastKey(path: string): string {
+  if (!path.endsWith("]")) return "";
+  const start = path.indexOf("[", path.lastIndexOf("]", path.length - 2) + 1);
+  return start < 0 ? "" : path.slice(start + 1, -1);
 }

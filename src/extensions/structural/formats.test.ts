@@ -41,3 +41,7 @@ test("unknown formats are not checked", () => {
   assert.equal(formatCheck("int32"), undefined);
   assert.equal(formatCheck("constructor"), undefined);
 });
+
+test("a duration of many digits is refused without trying every way to divide them", () => {
+  assert.equal(formatCheck("duration")!("1".repeat(1_000_000)), false);
+});

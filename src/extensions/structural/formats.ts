@@ -110,7 +110,8 @@ function isDuration(text: string): boolean {
   } catch (error) {
     if (!(error instanceof DurationError)) throw error;
   }
-  return [...text.matchAll(/\d+\s*([A-Za-zµ]+)/g)].some(([, unit = ""]) => {
+  // Only the last digit of a number: searching for whole numbers would take quadratic time.
+  return [...text.matchAll(/\d\s*([A-Za-zµ]+)/g)].some(([, unit = ""]) => {
     const lower = unit.toLowerCase();
     return units.has(lower) || words.some((word) => lower.startsWith(word));
   });

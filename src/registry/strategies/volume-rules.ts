@@ -174,9 +174,7 @@ function sourceErrors(
         ],
   );
   const recycled =
-    spec.hostPath &&
-    /^\/+(\.?\/*)*$/.test(spec.hostPath.path) &&
-    spec.persistentVolumeReclaimPolicy === "Recycle";
+    spec.hostPath && /^\/[./]*$/.test(spec.hostPath.path) && spec.persistentVolumeReclaimPolicy === "Recycle";
   if (recycled)
     errors.push(
       forbiddenField(

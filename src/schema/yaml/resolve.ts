@@ -92,7 +92,7 @@ export function resolveTagged(tag: string, text: string): YamlScalar {
       throw new YamlError(`yaml: cannot decode ${kindOf(value)} \`${text}\` as a ${tag}`);
     }
     case "!!binary":
-      if (!/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(text))
+      if (!/^[A-Za-z0-9+/\s]*(?:={1,2}\s*)?$/.test(text))
         throw new YamlError("yaml: !!binary value contains invalid base64 data");
       return Buffer.from(text, "base64").toString("utf8");
     default:

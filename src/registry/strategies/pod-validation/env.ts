@@ -94,9 +94,10 @@ export function fieldRefErrors(
     invalidValue(`${at}.fieldPath`, fieldPath, `error converting fieldPath: ${why}`),
   ];
   if (apiVersion !== "v1") return refused(`unsupported pod version: ${apiVersion}`);
-  const subscripted = /^(.*?)\['(.*)'\]$/s.exec(fieldPath);
-  if (subscripted && subscripted[1] !== "") {
-    const [, whole, key = ""] = subscripted;
+  const start = fieldPath.indexOf("['");
+  if (start > 0 && fieldPath.endsWith("']") && start + 4 <= fieldPath.length) {
+    const whole = fieldPath.slice(0, start);
+    const key = fieldPath.slice(start + 2, -2);
     if (whole === "metadata.annotations") return qualifiedNameErrors(key.toLowerCase(), at);
     if (whole === "metadata.labels") return qualifiedNameErrors(key, at);
     return refused(`field label does not support subscript: ${fieldPath}`);

@@ -60,18 +60,30 @@ export const nfsErrors = (source: NFSVolumeSource, path: string): FieldError[] =
     : [invalidValue(`${path}.path`, source.path, "must be an absolute path")]),
 ];
 
-const iscsiNames: readonly (readonly [prefix: string, pattern: RegExp])[] = [
-  ["iqn", /iqn\.\d{4}-\d{2}\.[A-Za-z0-9.-]+:[^,;*&$|\s]+$/],
-  ["eui", /^eui.[A-Za-z0-9]{16}$/],
-  ["naa", /^naa.[A-Za-z0-9]{32}$/],
+const iscsiNames: readonly (readonly [prefix: string, isValid: (name: string) => boolean])[] = [
+  ["iqn", isQualifiedName],
+  ["eui", (name) => /^eui.[A-Za-z0-9]{16}$/.test(name)],
+  ["naa", (name) => /^naa.[A-Za-z0-9]{32}$/.test(name)],
 ];
+
+/**
+ * Reports whether the name ends as `iqn\.\d{4}-\d{2}\.[A-Za-z0-9.-]+:[^,;*&$|\s]+$` demands. As one pattern,
+ * which may begin anywhere in the name, this takes quadratic time.
+ */
+function isQualifiedName(name: string): boolean {
+  const end = name.split(/[,;*&$|\s]/).at(-1)!;
+  const parts = end.replace(/:$/, "").split(":");
+  return parts.slice(0, -1).some((part) => authorityForm.test(part.split(/[^A-Za-z0-9.-]/).at(-1)!));
+}
+
+const authorityForm = /iqn\.\d{4}-\d{2}\.[A-Za-z0-9.-]/;
 
 const malformedName = "must be valid format";
 
 function iscsiNameErrors(name: string, field: string, prefixMissing: string): FieldError[] {
   const rule = iscsiNames.find(([prefix]) => name.startsWith(prefix));
   if (!rule) return [invalidValue(field, name, prefixMissing)];
-  return rule[1].test(name) ? [] : [invalidValue(field, name, malformedName)];
+  return rule[1](name) ? [] : [invalidValue(field, name, malformedName)];
 }
 
 /** Validates an iSCSI source. For a persistent volume, errors omit the required prefix of the name. */
