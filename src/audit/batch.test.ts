@@ -84,3 +84,14 @@ test("a batch that cannot be delivered is counted as lost", async () => {
   await clock.advance(0);
   assert.deepEqual(lost, [3]);
 });
+
+test("the throttle of batches is not affected by a clock that is set back", async () => {
+  const { clock, inner, take } = harness({ maxBatchSize: 1, throttle: { perSecond: 1, burst: 1 } });
+  const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  take("a", "b");
+  await settled();
+  clock.set(clock.now() - 3_600_000);
+  await clock.advance(1000);
+  await settled();
+  assert.deepEqual(inner.batches, [["a"], ["b"]]);
+});

@@ -104,10 +104,10 @@ function tokenBucket(
   clock: Clock,
 ): (signal: AbortSignal) => Promise<void> {
   let tokens = burst;
-  let at = clock.now();
+  let at = clock.monotonic();
   return async (signal) => {
     for (;;) {
-      const now = clock.now();
+      const now = clock.monotonic();
       tokens = Math.min(burst, tokens + ((now - at) / 1000) * perSecond);
       at = now;
       if (tokens >= 1 || signal.aborted) {

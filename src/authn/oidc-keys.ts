@@ -48,14 +48,14 @@ export function providerKeys({ issuer, discoveryUrl, clock, fetch }: ProviderKey
     keys = await fetchedKeys(address, fetch);
   };
   const refresh = (): Promise<void> => {
-    if (clock.now() < nextFetch) return Promise.resolve();
+    if (clock.monotonic() < nextFetch) return Promise.resolve();
     return (fetching ??= load()
       .then(
         () => (failure = undefined),
         (error: Error) => void (failure = error),
       )
       .then(() => {
-        nextFetch = clock.now() + pauseMilliseconds;
+        nextFetch = clock.monotonic() + pauseMilliseconds;
       })
       .finally(() => (fetching = undefined)));
   };

@@ -35,7 +35,7 @@ export function cachedTokens(method: TokenMethod, options: TokenCacheOptions): T
     const milliseconds = identity ? successMilliseconds : failureMilliseconds;
     if (milliseconds <= 0) return;
     cache.delete(id);
-    cache.set(id, { identity, until: clock.now() + milliseconds });
+    cache.set(id, { identity, until: clock.monotonic() + milliseconds });
     if (cache.size > maxCached) cache.delete(cache.keys().next().value!);
   };
   return {
@@ -46,7 +46,7 @@ export function cachedTokens(method: TokenMethod, options: TokenCacheOptions): T
         .update(audiences.map((audience) => `${audience.length}:${audience}`).join(""))
         .digest("base64");
       const known = cache.get(id);
-      if (known && known.until > clock.now()) {
+      if (known && known.until > clock.monotonic()) {
         options.observer?.cached();
         return known.identity;
       }

@@ -148,3 +148,12 @@ test("a webhook that does not match has no opinion; failing conditions follow it
   const { authorizer } = harness(gone, "v1", { failurePolicy: "NoOpinion" });
   assert.equal((await decide(authorizer)).verdict, "no opinion");
 });
+
+test("a cached response expires in time although the machine's clock is set back", async () => {
+  const { authorizer, sent, clock } = harness({ allowed: true });
+  await decide(authorizer);
+  clock.set(clock.now() - 3_600_000);
+  await clock.advance(1001);
+  await decide(authorizer);
+  assert.equal(sent.length, 2);
+});

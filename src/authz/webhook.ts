@@ -49,7 +49,7 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
     const milliseconds = isAllowed ? options.authorizedMilliseconds : options.unauthorizedMilliseconds;
     if (milliseconds <= 0 || spec.length > maxCachedLength) return;
     cache.delete(spec);
-    cache.set(spec, { decision, until: clock.now() + milliseconds });
+    cache.set(spec, { decision, until: clock.monotonic() + milliseconds });
     if (cache.size > maxCached) cache.delete(cache.keys().next().value!);
   };
   const ask = async (spec: string): Promise<Decision> => {
@@ -73,7 +73,7 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
       if (matched !== true) return failed(matched.error);
       const spec = JSON.stringify(specOf(attributes, version));
       const known = cache.get(spec);
-      if (known && known.until > clock.now()) return known.decision;
+      if (known && known.until > clock.monotonic()) return known.decision;
       let request = pending.get(spec);
       if (!request) {
         request = ask(spec).finally(() => pending.delete(spec));

@@ -18,7 +18,7 @@ export class ApiCall {
   authenticationAnnotations: Readonly<Record<string, string>> | undefined;
   /** The audit record of the call, if the policy demands one. */
   audit: AuditRecord | undefined;
-  /** Deadline of the response, in milliseconds since the epoch. */
+  /** Deadline of the response, by the monotonic clock. */
   deadline = Infinity;
   /** Length of the body, once it has been read. */
   bodyBytes = 0;

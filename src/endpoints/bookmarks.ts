@@ -24,7 +24,7 @@ const everyMilliseconds = 60_000;
 const beforeEndMilliseconds = 2_000;
 
 export function bookmarks({ clock, lifeMilliseconds, from, changed, send }: BookmarkOptions): Bookmarks {
-  const end = clock.now() + lifeMilliseconds;
+  const end = clock.monotonic() + lifeMilliseconds;
   let lastSent = from;
   let cancel = (): void => undefined;
   schedule();
@@ -36,7 +36,7 @@ export function bookmarks({ clock, lifeMilliseconds, from, changed, send }: Book
   };
 
   function schedule(): void {
-    const left = end - clock.now();
+    const left = end - clock.monotonic();
     const wait =
       left > beforeEndMilliseconds ? Math.min(everyMilliseconds, left - beforeEndMilliseconds) : left;
     if (wait > 0) cancel = clock.after(wait, sendBookmark);

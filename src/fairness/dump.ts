@@ -95,14 +95,14 @@ export function dumpRequests(levels: readonly PriorityLevel[], details: boolean)
   const rows: Row[] = [details ? [...requestColumns, ...detailColumns] : requestColumns];
   for (const { name, queues } of byName(levels))
     for (const queue of queues?.queues ?? [])
-      queue.requests.forEach(({ flow, distinguisher, arrivedAt, estimate, digest }, index) =>
+      queue.requests.forEach(({ flow, distinguisher, arrivalTime, estimate, digest }, index) =>
         rows.push([
           name,
           flow.name,
           queue.index,
           index,
           distinguisher,
-          new Date(arrivedAt).toISOString(),
+          new Date(arrivalTime).toISOString(),
           estimate.initialSeats,
           estimate.finalSeats,
           `${estimate.additionalMilliseconds / 1000}s`,

@@ -67,7 +67,7 @@ export class FlowControl {
 
   constructor(options: FlowControlOptions) {
     this.#options = options;
-    this.metrics = flowMetrics(options.metrics, () => options.clock.now());
+    this.metrics = flowMetrics(options.metrics, () => options.clock.monotonic());
     this.#facts = {
       objectCount: options.objectCount,
       watchCount: (request) => this.watches.interested(request),
@@ -121,6 +121,7 @@ export class FlowControl {
       maxSeats: Math.max(estimate.initialSeats, estimate.finalSeats),
       work: workOf(estimate),
       arrivedAt: 0,
+      arrivalTime: this.#options.clock.now(),
       arrivedR: 0,
       startedAt: 0,
       queue: undefined,

@@ -47,7 +47,7 @@ export class PriorityLevel {
     this.metrics = options.metrics;
     this.#clock = options.clock;
     this.#maxWaitMilliseconds = options.maxWaitMilliseconds;
-    this.#demand = new SeatDemand(options.clock.now());
+    this.#demand = new SeatDemand(options.clock.monotonic());
   }
 
   get shares(): number {
@@ -83,7 +83,7 @@ export class PriorityLevel {
       this.queues = new QueueSet(this.#queueConfig(), {
         clock: this.#clock,
         maxWaitMilliseconds: this.#maxWaitMilliseconds,
-        observer: levelObserver(this.metrics, (seats) => this.#demand.set(seats, this.#clock.now())),
+        observer: levelObserver(this.metrics, (seats) => this.#demand.set(seats, this.#clock.monotonic())),
       });
     }
     this.metrics.nominal.set(nominal);
@@ -95,7 +95,7 @@ export class PriorityLevel {
 
   /** Updates the smoothed demand with that of the last period. */
   takeDemand(): void {
-    const summary = this.#demand.reset(this.#clock.now());
+    const summary = this.#demand.reset(this.#clock.monotonic());
     this.highWatermark = summary.highWatermark;
     this.smoothedDemand = smoothed(this.smoothedDemand, summary);
     this.metrics.recordDemand(summary, this.smoothedDemand);

@@ -47,7 +47,10 @@ export interface FairRequest {
   readonly estimate: WorkEstimate;
   readonly maxSeats: number;
   readonly work: number;
+  /** By the monotonic clock. */
   arrivedAt: number;
+  /** Milliseconds since the epoch. */
+  readonly arrivalTime: number;
   arrivedR: number;
   startedAt: number;
   queue: Queue | undefined;
@@ -93,7 +96,7 @@ export class QueueSet {
     this.#maxWaitMilliseconds = options.maxWaitMilliseconds;
     this.#observer = options.observer;
     this.#config = config;
-    this.#syncedAt = this.#clock.now();
+    this.#syncedAt = this.#clock.monotonic();
     this.#addQueues();
   }
 
@@ -107,7 +110,7 @@ export class QueueSet {
 
   /** Applies a configuration. Queues are added immediately; surplus ones are removed when they are empty. */
   configure(config: QueueSetConfig, limit: number): void {
-    this.#syncTime(this.#clock.now());
+    this.#syncTime(this.#clock.monotonic());
     this.#config = config;
     this.#limit = limit;
     this.#addQueues();
@@ -124,7 +127,7 @@ export class QueueSet {
     hash: number,
     signal: () => AbortSignal,
   ): "execute" | QueueRejection | Promise<"execute" | QueueRejection> {
-    const now = this.#clock.now();
+    const now = this.#clock.monotonic();
     this.#syncTime(now);
     request.arrivedAt = now;
     request.arrivedR = this.#currentR;
@@ -151,7 +154,7 @@ export class QueueSet {
 
   /** Called when the request was served; its seats are released now or after the additional time. */
   finish(request: FairRequest): void {
-    const now = this.#clock.now();
+    const now = this.#clock.monotonic();
     this.#syncTime(now);
     const { queue, estimate } = request;
     this.executing--;
@@ -165,7 +168,7 @@ export class QueueSet {
     }
     if (estimate.additionalMilliseconds > 0) {
       this.#clock.after(estimate.additionalMilliseconds, () => {
-        this.#syncTime(this.#clock.now());
+        this.#syncTime(this.#clock.monotonic());
         this.#release(request);
       });
     } else this.#release(request);
@@ -188,7 +191,7 @@ export class QueueSet {
     this.#observer.queued(request, queue.requests.length);
     return new Promise((resolve) => {
       const leave = (why: QueueRejection): void => {
-        this.#syncTime(this.#clock.now());
+        this.#syncTime(this.#clock.monotonic());
         if (!this.#dequeue(request, queue)) return;
         this.#deactivate(queue);
         this.#boundNextDispatch(queue);
@@ -262,7 +265,7 @@ export class QueueSet {
       discountedMax: highestDiscounted,
     });
     best.nextDispatchR += request.work;
-    this.#execute(request, this.#clock.now());
+    this.#execute(request, this.#clock.monotonic());
     this.#boundNextDispatch(best);
     request.decide?.("execute");
     return true;
@@ -286,7 +289,7 @@ export class QueueSet {
     this.rejected++;
     if (why === "time-out") this.timedOut++;
     if (why === "cancelled") this.cancelled++;
-    this.#observer.rejected(request, why, this.#clock.now() - request.arrivedAt);
+    this.#observer.rejected(request, why, this.#clock.monotonic() - request.arrivedAt);
     return why;
   }
 

@@ -33,7 +33,7 @@ export function deadline({
       const limit = requested
         ? Math.min(requestTimeoutMilliseconds, durationOf(requested))
         : requestTimeoutMilliseconds;
-      call.deadline = clock.now() + limit;
+      call.deadline = clock.monotonic() + limit;
       const { headers } = call;
       return new Promise<Reply>((resolve, reject) => {
         let givenUp = false;
@@ -49,7 +49,7 @@ export function deadline({
           cancel();
           if (givenUp) return endedLate?.(error instanceof ApiError ? "ok" : "panic");
           // An operation limited by the request's deadline, such as a webhook call, fails at the same moment.
-          if (clock.now() < call.deadline - timerMilliseconds) return reject(error);
+          if (clock.monotonic() < call.deadline - timerMilliseconds) return reject(error);
           giveUp();
           endedLate?.("ok");
         };

@@ -90,7 +90,7 @@ export function fairness(options: FairnessOptions): Filter {
 
   const runExempt = async (flow: Flow, call: ApiCall, next: () => Promise<Reply>): Promise<Reply> => {
     const series = isMutating(call.target) ? mutating : readOnly;
-    const started = clock.now();
+    const started = clock.monotonic();
     flow.metrics.dispatched.add();
     flow.metrics.executing.add(1);
     series.executing.add(1);
@@ -99,7 +99,7 @@ export function fairness(options: FairnessOptions): Filter {
     } finally {
       series.executing.add(-1);
       flow.metrics.executing.add(-1);
-      flow.metrics.took.observe((clock.now() - started) / 1000);
+      flow.metrics.took.observe((clock.monotonic() - started) / 1000);
     }
   };
 

@@ -34,7 +34,7 @@ export function batchHeartbeats(clock: Clock, dialect: Dialect): Filter {
     run: (call, next) => {
       if (!isRenewal(call)) return next();
       // Renewals stay in order: new ones are queued behind those that wait.
-      if (rate.next(clock.now()) < batchingRate && waiting.length === 0) return next();
+      if (rate.next(clock.monotonic()) < batchingRate && waiting.length === 0) return next();
       if (waiting.length === 0) clock.after(batchDelayMilliseconds, release);
       return new Promise<Reply>((resolve, reject) => {
         waiting.push(() => void Promise.try(next).then(resolve, reject));

@@ -141,7 +141,7 @@ export function largeResponses({
         headers: { ...headers, "content-length": String(size) },
         body: { stream: (sink) => writePlain(parts, withStallDetection(sink, clock, budget)) },
       };
-    const sent: UnsentResponse = { since: clock.now(), call, sentBytes: call.call.sentBytes() };
+    const sent: UnsentResponse = { since: clock.monotonic(), call, sentBytes: call.call.sentBytes() };
     unsent.add(sent);
     call.call.onFinished(() => {
       unsent.delete(sent);
@@ -152,7 +152,7 @@ export function largeResponses({
 
   /** Aborts responses that were passed to their connections whole and whose clients are stalled. */
   function abortStalled(): void {
-    const now = clock.now();
+    const now = clock.monotonic();
     for (const sent of unsent) {
       if (now - sent.since < checkMilliseconds) return;
       const sentBytes = sent.call.call.sentBytes();
@@ -194,12 +194,12 @@ function withStallDetection(sink: Sink, clock: Clock, budget: ByteBudget): Sink 
   const drained = async (): Promise<void> => {
     const stalled = Promise.withResolvers<never>();
     let unread = sink.backlogBytes;
-    let since = clock.now();
+    let since = clock.monotonic();
     let cancel = clock.after(checkMilliseconds, check);
     function check(): void {
-      if (sink.backlogBytes < unread) since = clock.now();
+      if (sink.backlogBytes < unread) since = clock.monotonic();
       unread = sink.backlogBytes;
-      const idle = clock.now() - since;
+      const idle = clock.monotonic() - since;
       if (idle >= stalledMilliseconds || (idle > 0 && budget.hasWaiters))
         stalled.reject(new Error("the client does not read its answer"));
       else cancel = clock.after(checkMilliseconds, check);

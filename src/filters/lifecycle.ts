@@ -130,10 +130,10 @@ export class Lifecycle {
   /** Waits until the last responses are written. */
   async #connectionsClosed(edge: Edge, longestMilliseconds: number): Promise<void> {
     const { clock } = this.options;
-    const until = clock.now() + longestMilliseconds;
+    const until = clock.monotonic() + longestMilliseconds;
     // The last request was answered, but its response has not passed all filters yet.
     await new Promise((resolve) => setImmediate(resolve));
-    for (edge.drain(); edge.connections() > 0 && clock.now() < until; edge.drain())
+    for (edge.drain(); edge.connections() > 0 && clock.monotonic() < until; edge.drain())
       await clock.sleep(pollMilliseconds);
   }
 

@@ -47,3 +47,16 @@ test("queued bytes of a disconnected client are released", async () => {
   await sink.drained();
   assert.equal(sink.backlogBytes, 0);
 });
+
+test("a throttled sink keeps its rate when the machine's clock is set back", async () => {
+  const clock = virtualClock();
+  const inner = memorySink();
+  const sink = throttledSink(inner, 1000, clock);
+  for (let at = 0; at < 2; at++) sink.write(Buffer.alloc(1000));
+  clock.set(clock.now() - 3_600_000);
+  await clock.advance(1000);
+  assert.equal(
+    inner.chunks.reduce((sum, { length }) => sum + length, 0),
+    2000,
+  );
+});

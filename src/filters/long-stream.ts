@@ -26,7 +26,7 @@ export function throttledSink(sink: Sink, bytesPerSecond: number, clock: Clock):
   const queue: Uint8Array[] = [];
   let queued = 0;
   let allowance = bytesPerSecond;
-  let filledAt = clock.now();
+  let filledAt = clock.monotonic();
   let cancel: (() => void) | undefined;
   let wake: (() => void)[] = [];
   const settle = (): void => {
@@ -35,7 +35,7 @@ export function throttledSink(sink: Sink, bytesPerSecond: number, clock: Clock):
   };
   const send = (): void => {
     cancel = undefined;
-    const now = clock.now();
+    const now = clock.monotonic();
     allowance = Math.min(bytesPerSecond, allowance + ((now - filledAt) / 1000) * bytesPerSecond);
     filledAt = now;
     while (queue.length > 0 && allowance >= 1) {

@@ -49,9 +49,9 @@ export function throttledDuplex(inner: Duplex, bytesPerSecond: number, clock: Cl
  */
 function allowance(bytesPerSecond: number, clock: Clock): (bytes: number) => number {
   /** The time at which everything passed so far is within the limit. */
-  let paidAt = clock.now() - 1000;
+  let paidAt = clock.monotonic() - 1000;
   return (bytes) => {
-    const now = clock.now();
+    const now = clock.monotonic();
     paidAt = Math.max(paidAt, now - 1000) + (bytes / bytesPerSecond) * 1000;
     return Math.max(0, paidAt - now);
   };

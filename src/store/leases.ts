@@ -39,7 +39,7 @@ export function leaseReuse<Id>({
 
   const find = async (ttlSeconds: number): Promise<Id> => {
     const spare = Math.min(reuseSeconds, Math.floor(ttlSeconds * reuseShare));
-    const now = clock.now();
+    const now = clock.monotonic();
     const requiredUntil = now + ttlSeconds * 1000;
     const last = newest.get(ttlSeconds);
     const fits = last && requiredUntil < last.endsAt && requiredUntil + spare * 1000 >= last.endsAt;

@@ -45,7 +45,7 @@ export class LiveIndex {
   /** Returns the index, including everything written before the call. */
   async use(): Promise<Indexed> {
     const { clock, events, signal, journal } = this.#options;
-    this.#lastUse = clock.now();
+    this.#lastUse = clock.monotonic();
     if (!this.#current) {
       const stop = new AbortController();
       signal.addEventListener("abort", () => stop.abort(), { once: true, signal: stop.signal });
@@ -129,7 +129,7 @@ export class LiveIndex {
   #dropWhenIdle(stop: AbortController): void {
     const { clock } = this.#options;
     const cancel = clock.after(idleMilliseconds, () => {
-      if (clock.now() - this.#lastUse >= idleMilliseconds) this.#drop(stop);
+      if (clock.monotonic() - this.#lastUse >= idleMilliseconds) this.#drop(stop);
       else this.#dropWhenIdle(stop);
     });
     stop.signal.addEventListener("abort", cancel, { once: true });

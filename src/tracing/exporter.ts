@@ -89,8 +89,8 @@ export function spanExporter(options: ExporterOptions): SpanExporter {
     close: async () => {
       closed = true;
       cancelTimer?.();
-      const ends = clock.now() + closeMilliseconds;
-      while (queue.length > 0 && clock.now() < ends) await send(ends - clock.now());
+      const ends = clock.monotonic() + closeMilliseconds;
+      while (queue.length > 0 && clock.monotonic() < ends) await send(ends - clock.monotonic());
       channel.close();
       await sending;
     },

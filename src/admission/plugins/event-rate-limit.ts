@@ -62,7 +62,7 @@ function keyOf(type: EventLimit["type"], { namespace, user, object }: AdmissionA
 function bucketsOf({ perSecond, burst, maxKeys }: EventLimit, clock: Clock): (key: string) => boolean {
   const known = new Map<string, { tokens: number; at: number }>();
   return (key) => {
-    const now = clock.now();
+    const now = clock.monotonic();
     const bucket = known.get(key) ?? { tokens: burst, at: now };
     known.delete(key);
     known.set(key, bucket);

@@ -32,12 +32,12 @@ export function imagePolicyWebhook(options: ImagePolicyOptions): AdmissionPlugin
   const cacheStatus = (spec: string, status: ReviewStatus): void => {
     const milliseconds = status.allowed === true ? options.allowMilliseconds : options.denyMilliseconds;
     if (milliseconds <= 0) return;
-    cache.set(spec, { status, until: clock.now() + milliseconds });
+    cache.set(spec, { status, until: clock.monotonic() + milliseconds });
     if (cache.size > maxCached) cache.delete(cache.keys().next().value!);
   };
   const fetchStatus = async (spec: string): Promise<ReviewStatus> => {
     const known = cache.get(spec);
-    if (known && known.until > clock.now()) return known.status;
+    if (known && known.until > clock.monotonic()) return known.status;
     cache.delete(spec);
     const review = `{"kind":"ImageReview","apiVersion":"${apiVersion}","metadata":{"creationTimestamp":null},"spec":${spec},"status":{"allowed":false}}`;
     const answer = webhookResponse(await webhook.post(review), { kind: "ImageReview", apiVersion }) as {

@@ -85,7 +85,7 @@ function timeoutOf(
   { deadline = Infinity }: AdmissionAttributes,
   clock: Clock,
 ): number {
-  return Math.min(timeoutSeconds * 1000, deadline - clock.now());
+  return Math.min(timeoutSeconds * 1000, deadline - clock.monotonic());
 }
 
 async function send(

@@ -74,7 +74,8 @@ async function validate(
 
 /** Fails a request whose deadline has passed, even if the failure of the webhook is ignored. */
 export function failAfterDeadline({ deadline = Infinity }: AdmissionAttributes, clock: Clock): void {
-  if (clock.now() >= deadline) throw timeout("Timeout: request did not complete within requested timeout");
+  if (clock.monotonic() >= deadline)
+    throw timeout("Timeout: request did not complete within requested timeout");
 }
 
 /**
@@ -87,8 +88,8 @@ export async function observed(
   failurePolicy: string | undefined,
   run: () => Promise<void>,
 ): Promise<FailedCall | undefined> {
-  const start = clock.now();
-  const seconds = () => (clock.now() - start) / 1000;
+  const start = clock.monotonic();
+  const seconds = () => (clock.monotonic() - start) / 1000;
   try {
     await run();
     metrics.called(call, seconds(), 200, false);

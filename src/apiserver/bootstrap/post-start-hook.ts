@@ -112,7 +112,7 @@ export function postStartHook({
         for (let milliseconds = state === "done" ? interval : retryInterval; ;) {
           await waitForTrigger(milliseconds, clock, signal);
           if (signal.aborted) return;
-          const wait = triggered ? triggerDelay(clock.now()) : 0;
+          const wait = triggered ? triggerDelay(clock.monotonic()) : 0;
           if (wait > 0) await clock.sleep(wait, signal).catch(() => undefined);
           if (signal.aborted) return;
           triggered = false;

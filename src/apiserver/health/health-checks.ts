@@ -46,7 +46,7 @@ export function healthChecks(options: HealthOptions): HealthPaths {
     [{ name: "poststarthook/generic-apiserver-start-informers", check: caughtUp }, ...options.startUp],
     dialect,
   );
-  const graceUntil = clock.now() + options.liveGraceMilliseconds;
+  const graceUntil = clock.monotonic() + options.liveGraceMilliseconds;
   const baseChecks: HealthCheck[] = [
     { name: "ping", check: () => undefined },
     { name: "log", check: () => log.flush() },
@@ -59,7 +59,7 @@ export function healthChecks(options: HealthOptions): HealthPaths {
   ];
   const livezStartUp = startUp.map(({ name, check }) => ({
     name,
-    check: () => (clock.now() < graceUntil ? undefined : check()),
+    check: () => (clock.monotonic() < graceUntil ? undefined : check()),
   }));
   return {
     notes: () =>

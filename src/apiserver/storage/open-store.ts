@@ -91,13 +91,13 @@ async function remoteStore({
       calls,
     },
   });
-  const until = clock.now() + waitMilliseconds;
+  const until = clock.monotonic() + waitMilliseconds;
   for (let attempts = 0; ; attempts++, await clock.sleep(retryMilliseconds)) {
     try {
       await store.progress();
       return store;
     } catch (error) {
-      if (!unreachableStore(error) || clock.now() >= until) {
+      if (!unreachableStore(error) || clock.monotonic() >= until) {
         await store.close();
         if (!unreachableStore(error)) throw error;
         throw new Error(

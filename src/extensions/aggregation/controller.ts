@@ -334,7 +334,7 @@ export class AggregationController {
     if (!known) return;
     const { clock } = this.#options;
     const last = this.#checked.get(name);
-    const fresh = last !== undefined && clock.now() - last.at < checkInterval(known);
+    const fresh = last !== undefined && clock.monotonic() - last.at < checkInterval(known);
     const changed = last?.revision !== known.revision;
     if (!changed && (!known.remote || fresh)) return;
     if (known.remote && fresh && isSettled(known.object)) return;
@@ -349,7 +349,7 @@ export class AggregationController {
     }
     await this.#updateStatus(name, found);
     if (known.remote && found.status === "True") await this.#describe(name, known.object, signal);
-    this.#checked.set(name, { revision: this.#known.get(name)?.revision ?? 0, at: clock.now() });
+    this.#checked.set(name, { revision: this.#known.get(name)?.revision ?? 0, at: clock.monotonic() });
   }
 
   /**
@@ -357,7 +357,7 @@ export class AggregationController {
    * is not.
    */
   #untilNextCheck(): number {
-    const now = this.#options.clock.now();
+    const now = this.#options.clock.monotonic();
     let due = Infinity;
     for (const [name, known] of this.#known)
       if (known.remote) due = Math.min(due, (this.#checked.get(name)?.at ?? now) + checkInterval(known));
@@ -368,7 +368,7 @@ export class AggregationController {
   async #describe(name: string, service: APIService, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     const last = this.#descriptions.get(name);
-    const began = clock.now();
+    const began = clock.monotonic();
     if (last && began < last.dueAt) return;
     let pause = describeMilliseconds;
     const found = await fetchDescription(service, descriptionUser, this.#options, signal).catch(() => {
@@ -376,13 +376,13 @@ export class AggregationController {
       return last?.found;
     });
     if (!this.#known.has(name)) return;
-    this.#descriptions.set(name, { dueAt: clock.now() + pause, found });
+    this.#descriptions.set(name, { dueAt: clock.monotonic() + pause, found });
     if (isDeepStrictEqual(found, last?.found)) return;
     this.#changed();
     this.#options.observer?.documentsChanged?.(
       name,
       last?.found ? "update" : "add",
-      (clock.now() - began) / 1000,
+      (clock.monotonic() - began) / 1000,
     );
   }
 

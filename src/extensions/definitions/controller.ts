@@ -327,7 +327,7 @@ export class DefinitionController {
   async #removeAll(name: string, known: Known, signal: AbortSignal): Promise<void> {
     const { clock, dialect } = this.#options;
     if (isServed(known.object)) {
-      const began = clock.now();
+      const began = clock.monotonic();
       const left = await this.#removeInstances(this.#resourcesOf(known).storage, signal);
       if (left > 0) {
         await this.#writeStatus(name, ({ status }) =>
@@ -342,7 +342,7 @@ export class DefinitionController {
             new Date(clock.now()),
           ),
         );
-        throw new InstancesLeft(left, clock.now() - began);
+        throw new InstancesLeft(left, clock.monotonic() - began);
       }
     }
     await this.#writeStatus(name, ({ status }) =>

@@ -363,6 +363,26 @@ test("the backoff between attempts grows to its maximum", async (t) => {
   );
 });
 
+test("the backoff ends in time although the machine's clock is set back", async (t) => {
+  const gone = await scriptedServer(answerEcho);
+  await gone.close();
+  const clock = virtualClock(1e12);
+  const made = channel(t, {
+    endpoints: [gone.url],
+    clock,
+    backOff: { firstMilliseconds: 100, maxMilliseconds: 1000 },
+  });
+  const attempt = (): Promise<string> =>
+    made.unary(echo, "x").then(
+      () => "",
+      (failure: GrpcError) => failure.detail,
+    );
+  assert.match(await attempt(), /^cannot connect/);
+  clock.set(clock.now() - 3_600_000);
+  await clock.advance(200);
+  assert.match(await attempt(), /^cannot connect/);
+});
+
 /** A connection to a port that can be interrupted so that both ends stay open and receive nothing. */
 async function cuttable(t: TestContext, port: number): Promise<{ readonly url: string; cut(): void }> {
   const sockets: Socket[] = [];

@@ -100,7 +100,7 @@ export function grpcChannel(options: GrpcChannelOptions): GrpcChannel {
     settings: GrpcCallOptions,
   ): Promise<RunningCall> => {
     const session = await call.race(connection.session());
-    const since = clock.now();
+    const since = clock.monotonic();
     const running = startCall(
       session,
       {
@@ -155,7 +155,7 @@ export function grpcChannel(options: GrpcChannelOptions): GrpcChannel {
           unprocessed: true,
         });
       for (const connection of candidates) {
-        if (connection.backoffUntil > clock.now()) continue;
+        if (connection.backoffUntil > clock.monotonic()) continue;
         try {
           const running = await startOn(connection, path, call, handlers, settings);
           if (settings.endpoint === undefined) preferred = connections.indexOf(connection);
@@ -175,7 +175,7 @@ export function grpcChannel(options: GrpcChannelOptions): GrpcChannel {
       await call
         .race(
           clock
-            .sleep(Math.max(1, wake - clock.now()), AbortSignal.any([call.signal, closing.signal]))
+            .sleep(Math.max(1, wake - clock.monotonic()), AbortSignal.any([call.signal, closing.signal]))
             .catch(() => {}),
         )
         .catch(expired);
@@ -352,7 +352,7 @@ interface Limits {
 
 function limits(clock: Clock, { deadlineMilliseconds, signal }: GrpcCallOptions): Limits {
   const over = new AbortController();
-  const until = deadlineMilliseconds === undefined ? undefined : clock.now() + deadlineMilliseconds;
+  const until = deadlineMilliseconds === undefined ? undefined : clock.monotonic() + deadlineMilliseconds;
   const waiting = new Set<(error: GrpcError) => void>();
   const finish = (error: GrpcError): void => {
     if (over.signal.aborted) return;
@@ -377,7 +377,7 @@ function limits(clock: Clock, { deadlineMilliseconds, signal }: GrpcCallOptions)
   };
   return {
     signal: over.signal,
-    leftMilliseconds: () => (until === undefined ? undefined : until - clock.now()),
+    leftMilliseconds: () => (until === undefined ? undefined : until - clock.monotonic()),
     check: () => over.signal.throwIfAborted(),
     expired: () => (over.signal.reason as GrpcError | undefined)?.code === "DEADLINE_EXCEEDED",
     onEnd,

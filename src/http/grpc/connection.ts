@@ -80,7 +80,7 @@ export class Connection {
    * again.
    */
   recordActivity(): void {
-    this.#lastActivityAt = this.#settings.clock.now();
+    this.#lastActivityAt = this.#settings.clock.monotonic();
     this.#failures = 0;
     this.#responded = true;
   }
@@ -136,7 +136,7 @@ export class Connection {
   #failed(error: Error): void {
     const { firstMilliseconds, maxMilliseconds } = this.#settings.backOff;
     const pause = Math.min(maxMilliseconds, firstMilliseconds * 1.6 ** this.#failures++);
-    this.#backoffUntil = this.#settings.clock.now() + pause * (0.8 + 0.4 * Math.random());
+    this.#backoffUntil = this.#settings.clock.monotonic() + pause * (0.8 + 0.4 * Math.random());
     this.#lastFailure = error;
   }
 
@@ -220,7 +220,7 @@ export class Connection {
 
   #adopt(session: ClientHttp2Session): void {
     this.#session = session;
-    this.#lastActivityAt = this.#settings.clock.now();
+    this.#lastActivityAt = this.#settings.clock.monotonic();
     this.#responded = false;
     const drop = (): void => {
       if (this.#session === session) this.#session = undefined;
@@ -269,7 +269,7 @@ export class Connection {
           stop();
           pinged = false;
           if (error || session.destroyed) return;
-          this.#lastActivityAt = clock.now();
+          this.#lastActivityAt = clock.monotonic();
           stop = clock.after(everyMilliseconds, checkIdle);
         });
       } catch {
@@ -277,7 +277,7 @@ export class Connection {
       }
     };
     const checkIdle = (): void => {
-      if (this.#open > 0 && clock.now() - this.#lastActivityAt >= everyMilliseconds) ping();
+      if (this.#open > 0 && clock.monotonic() - this.#lastActivityAt >= everyMilliseconds) ping();
       else stop = clock.after(everyMilliseconds, checkIdle);
     };
     this.#ping = ping;

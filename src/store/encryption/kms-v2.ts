@@ -89,7 +89,7 @@ export function kmsV2(options: KmsV2Options): KmsProvider {
   };
   /** Generates a new data key if the service's key id has changed. Returns the problems that prevented it. */
   const rotate = async (keyId: string): Promise<readonly string[]> => {
-    const confirmedUntil = clock.now() + confirmedMilliseconds;
+    const confirmedUntil = clock.monotonic() + confirmedMilliseconds;
     if (current?.keyId === keyId) {
       current.confirmedUntil = confirmedUntil;
       return [];
@@ -142,12 +142,14 @@ export function kmsV2(options: KmsV2Options): KmsProvider {
   };
   const writeKey = async (): Promise<CurrentKey> => {
     const found = await currentKey();
-    const now = clock.now();
-    if (now > found.confirmedUntil)
+    const overdue = clock.monotonic() - found.confirmedUntil;
+    if (overdue > 0) {
+      const now = clock.now();
       throw new KeyServiceFailed(
-        `EDEK with keyID ${JSON.stringify(found.keyId)} expired at ${secondText(found.confirmedUntil)} ` +
+        `EDEK with keyID ${JSON.stringify(found.keyId)} expired at ${secondText(now - overdue)} ` +
           `(current time is ${secondText(now)})`,
       );
+    }
     return found;
   };
   const opened = (stored: EncryptedObject, at: string): Buffer | Promise<Buffer> => {

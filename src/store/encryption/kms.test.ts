@@ -91,6 +91,7 @@ async function service(t: TestContext) {
   const clock: Clock = {
     ...systemClock,
     now: () => now,
+    monotonic: () => now,
     after: (milliseconds, run) => {
       if (milliseconds === timeoutMilliseconds) {
         deadlines.add(run);

@@ -120,12 +120,12 @@ export function cachedHealth(check: () => Promise<void>, clock: Clock): () => Pr
       .then(
         () => {
           error = undefined;
-          until = clock.now() + healthyMilliseconds;
+          until = clock.monotonic() + healthyMilliseconds;
         },
         (failure: Error) => {
           failed = failure;
           error = failure.cause instanceof KeyServiceFailed ? failure.cause : failure;
-          until = clock.now() + unhealthyMilliseconds;
+          until = clock.monotonic() + unhealthyMilliseconds;
         },
       )
       .finally(() => (pending = undefined));
@@ -133,7 +133,7 @@ export function cachedHealth(check: () => Promise<void>, clock: Clock): () => Pr
     if (failed) throw failed;
   };
   return async () => {
-    if (clock.now() >= until) await (pending ?? checkNow());
+    if (clock.monotonic() >= until) await (pending ?? checkNow());
     if (error) throw error;
   };
 }

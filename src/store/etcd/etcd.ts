@@ -383,11 +383,11 @@ export class EtcdStore implements Store {
    */
   #trustsProgress(endpoint: string): Promise<boolean> {
     const known = this.#trusted.get(endpoint);
-    if (known && this.#clock.now() < known.until) return known.answer;
+    if (known && this.#clock.monotonic() < known.until) return known.answer;
     const answer = this.#channel
       .unary(calls.status, {}, { endpoint, deadlineMilliseconds: this.#readMilliseconds })
       .then(({ version }) => isProgressReliable(version));
-    this.#trusted.set(endpoint, { until: this.#clock.now() + trustCacheMilliseconds, answer });
+    this.#trusted.set(endpoint, { until: this.#clock.monotonic() + trustCacheMilliseconds, answer });
     answer.catch(() => this.#trusted.delete(endpoint));
     return answer;
   }
