@@ -72,6 +72,45 @@ test("a provider is run again when its cached response has expired", async () =>
   assert.equal(inputs.length, 2);
 });
 
+test("a cached response expires also if the clock is set back", async () => {
+  const { lookUp, inputs, clock } = setUp(() => response({ cacheDuration: "5s" }));
+  clock.set(100_000);
+  await lookUp("r.example/a");
+  clock.set(10_000);
+  await clock.advance(5000);
+  await lookUp("r.example/a");
+  assert.equal(inputs.length, 2);
+});
+
+test("a run that ends with the pod that started it is repeated for the pods that waited for it", async () => {
+  let runs = 0;
+  const it = credentialProviders({
+    clock: virtualClock(),
+    log: silentLog,
+    providers: [
+      {
+        name: "plug",
+        matchImages: ["*.example"],
+        defaultCacheMilliseconds: 0,
+        apiVersion,
+        run: (_, signal) =>
+          ++runs > 1
+            ? Promise.resolve(response())
+            : new Promise((_resolve, reject) =>
+                signal.addEventListener("abort", () => reject(new Error("killed"))),
+              ),
+      },
+    ],
+  });
+  const deleted = new AbortController();
+  const first = it.credentials("r.example/a", deleted.signal);
+  const others = [1, 2].map(() => it.credentials("r.example/a", new AbortController().signal));
+  deleted.abort();
+  assert.deepEqual(await first, [[]]);
+  for (const sets of await Promise.all(others)) assert.equal(sets[0]!.length, 1);
+  assert.equal(runs, 2);
+});
+
 const useless: [name: string, output: string][] = [
   ["of another version", response({ apiVersion: "v2" })],
   ["of another kind", response({ kind: "CredentialProviderRequest" })],

@@ -33,6 +33,7 @@ export interface CredentialProviders {
 
 interface CachedResponse {
   readonly auths: RegistryAuths;
+  /** Time of the monotonic clock. */
   readonly until: number;
 }
 
@@ -58,19 +59,23 @@ function cachedLookup(
   { clock, log, onRun }: CredentialProvidersOptions,
 ): CredentialLookup {
   const responses = new LRUCache<string, CachedResponse>({ max: maxCachedResponses });
-  const running = new Map<string, Promise<RegistryAuths>>();
-  return async (image, signal) => {
+  const running = new Map<string, { readonly auths: Promise<RegistryAuths>; readonly signal: AbortSignal }>();
+  return async function lookUp(image, signal): Promise<RegistryAuths> {
     if (!provider.matchImages.some((pattern) => imageMatches(pattern, image))) return [];
     for (const key of cacheKeysOf(image)) {
       const found = responses.get(key);
-      if (found && clock.now() < found.until) return found.auths;
+      if (found && clock.monotonic() < found.until) return found.auths;
     }
     // Concurrent pulls of the same image share one run.
     const pending = running.get(image);
-    if (pending) return await pending;
-    const started = runProvider(image, signal).finally(() => running.delete(image));
-    running.set(image, started);
-    return await started;
+    if (pending) {
+      const auths = await pending.auths;
+      // The run ended early if its pod was deleted.
+      return pending.signal.aborted && !signal.aborted ? await lookUp(image, signal) : auths;
+    }
+    const auths = runProvider(image, signal).finally(() => running.delete(image));
+    running.set(image, { auths, signal });
+    return await auths;
   };
 
   async function runProvider(image: string, signal: AbortSignal): Promise<RegistryAuths> {
@@ -81,7 +86,7 @@ function cachedLookup(
       const key = cacheKeyOf(cacheKeyType, image);
       if (key === undefined) throw new Error(`unknown cacheKeyType ${JSON.stringify(cacheKeyType)}`);
       const milliseconds = cacheMilliseconds ?? provider.defaultCacheMilliseconds;
-      if (milliseconds !== 0) responses.set(key, { auths, until: clock.now() + milliseconds });
+      if (milliseconds !== 0) responses.set(key, { auths, until: clock.monotonic() + milliseconds });
       return auths;
     } catch (error) {
       log.error("credential provider failed", {
@@ -95,14 +100,14 @@ function cachedLookup(
 
   /** Runs the program. A run counts as good if the program exits successfully, regardless of its output. */
   async function runMeasured(input: string, signal: AbortSignal): Promise<string> {
-    const startedAt = clock.now();
+    const startedAt = clock.monotonic();
     let isGood = false;
     try {
       const output = await provider.run(input, signal);
       isGood = true;
       return output;
     } finally {
-      onRun?.(provider.name, clock.now() - startedAt, isGood);
+      onRun?.(provider.name, clock.monotonic() - startedAt, isGood);
     }
   }
 }

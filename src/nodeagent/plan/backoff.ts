@@ -21,8 +21,10 @@ export interface BackOffOptions {
 }
 
 interface Entry {
-  delay: number;
-  recordedAt: number;
+  readonly delay: number;
+  readonly recordedAt: number;
+  /** The same moment by the monotonic clock. */
+  readonly recordedMonotonic: number;
 }
 
 /** Maximum number of keys; the oldest are dropped. */
@@ -31,17 +33,18 @@ const maxKeys = 10_000;
 export function backOff({ clock, firstMilliseconds, longestMilliseconds }: BackOffOptions): BackOff {
   const entries = new Map<string, Entry>();
   const isCalm = (entry: Entry, at: number): boolean => at - entry.recordedAt > 2 * longestMilliseconds;
-  /** A time in the future is from before the machine's clock was set back. */
-  const left = ({ delay }: Entry, since: number): number =>
-    Math.max(0, delay - Math.max(0, clock.now() - since));
+  const sinceRecord = ({ recordedMonotonic }: Entry): number => clock.monotonic() - recordedMonotonic;
   return {
     remaining: (key, since) => {
       const entry = entries.get(key);
-      return !entry || isCalm(entry, since) ? 0 : left(entry, since);
+      if (!entry || isCalm(entry, since)) return 0;
+      const elapsed = clock.now() - since;
+      // A time in the future is from before the machine's clock was set back.
+      return Math.max(0, entry.delay - (elapsed < 0 ? sinceRecord(entry) : elapsed));
     },
     remainingSinceFailure: (key) => {
       const entry = entries.get(key);
-      return !entry || isCalm(entry, clock.now()) ? 0 : left(entry, entry.recordedAt);
+      return entry ? Math.max(0, entry.delay - sinceRecord(entry)) : 0;
     },
     delay: (key) => entries.get(key)?.delay ?? 0,
     record: (key, happenedAt) => {
@@ -51,7 +54,7 @@ export function backOff({ clock, firstMilliseconds, longestMilliseconds }: BackO
           ? firstMilliseconds
           : Math.min(entry.delay * 2, longestMilliseconds);
       entries.delete(key);
-      entries.set(key, { delay, recordedAt: clock.now() });
+      entries.set(key, { delay, recordedAt: clock.now(), recordedMonotonic: clock.monotonic() });
       if (entries.size > maxKeys) entries.delete(entries.keys().next().value!);
     },
     forget: (keyStart) => {

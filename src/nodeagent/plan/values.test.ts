@@ -341,6 +341,17 @@ test("a backoff doubles up to its maximum and resets after a calm period", async
   assert.equal(waits.delay("k"), 0);
 });
 
+test("a backoff ends also if the clock is set back", async () => {
+  const clock = virtualClock(10_000);
+  const waits = backOff({ clock, firstMilliseconds: 10, longestMilliseconds: 50 });
+  const endedAt = clock.now();
+  waits.record("k", endedAt);
+  clock.set(5000);
+  assert.deepEqual([waits.remaining("k", endedAt), waits.remainingSinceFailure("k")], [10, 10]);
+  await clock.advance(10);
+  assert.deepEqual([waits.remaining("k", endedAt), waits.remainingSinceFailure("k")], [0, 0]);
+});
+
 const profiles: [
   name: string,
   seccompDefault: boolean,
