@@ -1,6 +1,6 @@
 // The scale subresource of a custom kind: numbers and a selector at paths that its definition states.
 import type { CustomResourceDefinitionSpec, CustomResourceSubresourceScale } from "#api";
-import { type FieldError, goPlain, goType, invalidValue } from "#base";
+import { type FieldError, goPlain, goType, invalidValue, own, setOwn } from "#base";
 import type { ApiObject, ScaleView } from "#registry";
 import { isObject } from "../structural/structural.ts";
 
@@ -11,7 +11,7 @@ function at(object: unknown, path: string): unknown {
   let value: unknown = object;
   for (const step of stepsOf(path)) {
     if (!isObject(value)) return undefined;
-    value = value[step];
+    value = own(value, step);
   }
   return value;
 }
@@ -41,10 +41,10 @@ export function customScale(
     setReplicas: (object, replicas) => {
       let target = object as unknown as Record<string, unknown>;
       for (const step of replicasPath.slice(0, -1)) {
-        if (!isObject(target[step])) target[step] = {};
+        if (!isObject(own(target, step))) setOwn(target, step, {});
         target = target[step] as Record<string, unknown>;
       }
-      target[replicasPath.at(-1)!] = replicas;
+      setOwn(target, replicasPath.at(-1)!, replicas);
     },
     observed: (object) => number(object, paths.statusReplicasPath),
     selector: (object) => {

@@ -26,6 +26,25 @@ test("an object without replicas has no scale until one is written", async () =>
   assert.equal((await must(200, "GET", `${widgets}/bare`)).at("spec.replicas"), 2);
 });
 
+test("a path of a scale with the name of an inherited property changes only the object", async () => {
+  const open = { "x-orch-preserve-unknown-fields": true };
+  const inherited = {
+    ...scale,
+    specReplicasPath: ".spec.__proto__.polluted",
+    statusReplicasPath: ".status.x",
+  };
+  const subresources = { scale: { ...inherited, labelSelectorPath: ".status.constructor.name" } };
+  const kind = await define([version({ spec: { type: "object", ...open } }, { subresources })]);
+  const path = `/apis/${kind.group}/v1/namespaces/default/widgets`;
+  await must(201, "POST", path, { body: widget(kind, "w", { spec: {} }) });
+  const body = { metadata: { name: "w" }, spec: { replicas: 3 } };
+  await must(200, "PUT", `${path}/w/scale`, { body });
+  assert.equal(({} as Record<string, unknown>)["polluted"], undefined);
+  assert.match((await must(200, "GET", `${path}/w`)).text, /"spec":\{"__proto__":\{"polluted":3\}\}/);
+  const answer = await must(200, "GET", `${path}/w/scale`);
+  assert.deepEqual([answer.at("spec.replicas"), answer.at("status.selector")], [3, undefined]);
+});
+
 test("a table of a scale has the columns of its kind", async () => {
   await must(201, "POST", widgets, { body: widget(defined, "seen", { spec: { replicas: 1 } }) });
   const accept = "application/json;as=Table;v=v1;g=meta.orch.io";
