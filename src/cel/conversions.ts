@@ -63,11 +63,27 @@ export function toInt(value: Value): Value {
   if (value instanceof Double) return intOf(wholePart(value.value, -(2 ** 63), 2 ** 63, "integer overflow"));
   if (value instanceof Timestamp) return value.seconds;
   if (value instanceof Duration) return intOf(value.nanos);
-  if (typeof value === "string" && /^[+-]?[0-9]+$/.test(value)) {
-    const parsed = BigInt(value.replace(/^\+/, ""));
-    if (parsed >= -(1n << 63n) && parsed < 1n << 63n) return intOf(parsed);
+  if (typeof value === "string") {
+    const parsed = integerIn(value, /^[+-]?[0-9]+$/);
+    if (parsed !== undefined && parsed >= -(1n << 63n) && parsed < 1n << 63n) return intOf(parsed);
   }
   throw failed(value, "int");
+}
+
+/** The digits of the largest integer of 64 bits. */
+const maxDigits = 20;
+
+/**
+ * Returns the integer in a text of the form; undefined if it has another form or more significant digits than
+ * any integer of 64 bits: the time to parse digits grows faster than their number.
+ */
+function integerIn(text: string, form: RegExp): bigint | undefined {
+  if (!form.test(text)) return undefined;
+  let at = /^[+-]/.test(text) ? 1 : 0;
+  while (text[at] === "0") at += 1;
+  const digits = text.slice(at);
+  if (digits.length > maxDigits) return undefined;
+  return text.startsWith("-") ? -BigInt(digits) : BigInt(digits);
 }
 
 /** The bounds themselves are out of range, as in the reference. */
@@ -83,8 +99,10 @@ export function toUint(value: Value): Value {
     if (value.value < 0) throw evaluationError("unsigned integer overflow");
     return uintOf(wholePart(value.value, -1, 2 ** 64, "unsigned integer overflow"));
   }
-  if (typeof value === "string" && /^[0-9]+$/.test(value) && BigInt(value) < 1n << 64n)
-    return uintOf(BigInt(value));
+  if (typeof value === "string") {
+    const parsed = integerIn(value, /^[0-9]+$/);
+    if (parsed !== undefined && parsed < 1n << 64n) return uintOf(parsed);
+  }
   throw failed(value, "uint");
 }
 

@@ -23,6 +23,8 @@ export class Suspended extends Error {
 export class Evaluation {
   cost = 0;
   limit = 0;
+  /** Cost of copying for which the reference charges nothing. It counts against the limit by itself. */
+  copied = 0;
   readonly slots: (Value | undefined)[];
 
   constructor(slots: number) {
@@ -32,6 +34,11 @@ export class Evaluation {
   charge(cost: number): void {
     this.cost += cost;
     if (this.cost > this.limit) throw new CostExceeded();
+  }
+
+  chargeCopy(cost: number): void {
+    this.copied += cost;
+    if (this.copied > this.limit) throw new CostExceeded();
   }
 }
 

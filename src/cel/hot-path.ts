@@ -10,7 +10,7 @@ import type { Implementation, Overload } from "./declarations.ts";
 import type { Evaluation } from "./evaluation.ts";
 import { comparable, equal, index } from "./operations.ts";
 import { type PlanOptions, conversions } from "./plan.ts";
-import { equalityCost, implementationOf, keysOf, memberKey } from "./plan-call.ts";
+import { equalityCost, implementationOf, keysOf, mayConcatenate, memberKey } from "./plan-call.ts";
 import { ownCharge } from "./plan-member.ts";
 import { type Value, isRecord } from "./values.ts";
 
@@ -285,7 +285,7 @@ class Writer {
     const { overloads } = reference;
     const nodes = node.target && !reference.global ? [node.target, ...node.args] : node.args;
     const id = overloads.length === 1 ? overloads[0]!.id : "";
-    if (nodes.length > 2 || nodes.length === 0) throw new Unsupported();
+    if (nodes.length > 2 || nodes.length === 0 || mayConcatenate(node.name, id)) throw new Unsupported();
     if (id === "in_list") {
       const among = this.#membership(nodes[0]!, nodes[1]!);
       if (among) return among;

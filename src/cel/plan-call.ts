@@ -3,7 +3,7 @@
 
 import { accepts } from "./accepts.ts";
 import type { Expression } from "./ast.ts";
-import { type CallCost, costSize, traversal } from "./call-cost.ts";
+import { type CallCost, costSize, stringFactor, traversal } from "./call-cost.ts";
 import type { Checked } from "./checker.ts";
 import type { Implementation, Overload } from "./declarations.ts";
 import { type Evaluation, type Step, absorbed } from "./evaluation.ts";
@@ -40,6 +40,24 @@ export function strictCall(
     state.charge(cost ? cost(forCost(values[0] ?? 0), forCost(values[1] ?? 0), once) : 1);
     if (failed) throw failed;
     return once();
+  };
+}
+
+/** Reports whether a call may concatenate for a cost of 1: lists, or values of unknown type. */
+export const mayConcatenate = (name: string, overload: string): boolean =>
+  name === "_+_" && (overload === "add_list" || overload === "");
+
+/**
+ * A concatenation whose cost does not depend on its size. The reference shares the elements of concatenated
+ * lists; here they are copied, and a few nested loops could double a list until memory is exhausted.
+ */
+export function concatenation(run: Step): Step {
+  return (state) => {
+    const value = run(state);
+    if (Array.isArray(value)) state.chargeCopy(value.length);
+    else if (typeof value === "string" || value instanceof Uint8Array)
+      state.chargeCopy(value.length * stringFactor);
+    return value;
   };
 }
 

@@ -11,10 +11,12 @@ import { type FoldPlanner, planFold } from "./plan-fold.ts";
 import { index, indexOfInput, mapKey, optionalMember } from "./operations.ts";
 import {
   type Planned,
+  concatenation,
   constant,
   equality,
   implementationOf,
   logical,
+  mayConcatenate,
   membership,
   strictCall,
 } from "./plan-call.ts";
@@ -336,7 +338,8 @@ class Planner implements FoldPlanner {
     if (id === "equals") return { run: equality(args[0]!, args[1]!, true) };
     if (id === "not_equals") return { run: equality(args[0]!, args[1]!, false) };
     const cost = callCost(node.name, id, this.#options.libraryCosts);
-    return { run: strictCall(args, apply, cost, node.name === "join") };
+    const run = strictCall(args, apply, cost, node.name === "join");
+    return { run: mayConcatenate(node.name, id) ? concatenation(run) : run };
   }
 
   /**

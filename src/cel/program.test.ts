@@ -17,11 +17,17 @@ const bindings = {
   labels: { app: "web", "a-b": "c" },
   data: { whole: 1, real: 1.5, list: [1, 2], text: "str", none: null, constructor: "own" },
 };
+/** Texts as large as a request may contain. */
+const large = { blanks: `x${" ".repeat(200_000)}x`, digits: "9".repeat(1_500_000) };
 
 function evaluate(source: string): Value | { error: string } {
   const compiled = compile(env, source, { variables, libraryCosts: true });
   if ("error" in compiled) return { error: compiled.error };
-  const outcome = compiled.program.evaluate(bindings, 1_000_000);
+  const known =
+    source.includes("data.blanks") || source.includes("data.digits")
+      ? { ...bindings, data: large }
+      : bindings;
+  const outcome = compiled.program.evaluate(known, 1_000_000);
   return "value" in outcome ? outcome.value : { error: outcome.error };
 }
 
@@ -53,6 +59,9 @@ const cases: [source: string, value: Value][] = [
   ["data.list[7] in [1.5, 2.5] || 1.5 in [1.5, 2.5]", true],
   ["[1, 2].map(v, .v + 1) == [2, 3]", true],
   ["'a-a'.replace('a', 'b', 9007199254740993) + 'a-a'.split('-', 9007199254740993)[1]", "b-ba"],
+  ["'\\u2003 a \\u00a0b\\t\\ufeff \\u3000'.trim() == 'a \\u00a0b\\t\\ufeff' && ' \\n '.trim() == ''", true],
+  ["int(dyn('-000000000000000000000000012')) == -12 && uint(dyn('0000000000000000000000')) == 0u", true],
+  ["int(dyn('+9223372036854775807')) + int(dyn('-0')) == 9223372036854775807", true],
   ["'b' in words && x in [1, 5]", true],
   ["1 in [1.0, 2.0].map(v, dyn(v))", true],
   ["has(data.real) && !has(data.absent)", true],
@@ -117,6 +126,9 @@ const failures: [source: string, error: string | RegExp][] = [
   ["data.text < 1", "no such overload"],
   ["data.absent == 1 && true", "no such key: absent"],
   ["[].map(v, v).min() == 1", /found no matching overload|called on empty list/],
+  ["int(dyn('9223372036854775808'))", "type conversion error from 'string' to 'int'"],
+  ["int(dyn('-'))", "type conversion error from 'string' to 'int'"],
+  ["uint(dyn('18446744073709551616'))", "type conversion error from 'string' to 'uint'"],
   ["int(data.text)", "type conversion error from 'string' to 'int'"],
   ["y + 1", "ERROR: <input>:1:1: undeclared reference to 'y' (in container '')\n | y + 1\n | ^"],
   ["x + 'a'", /found no matching overload for '_\+_' applied to '\(int, string\)'\n \| x \+ 'a'\n \| \.\.\^/],
@@ -171,6 +183,26 @@ test("evaluation stops at its cost limit, and no operator absorbs that error", (
   });
 });
 
+const doubling: [name: string, source: string][] = [
+  ["lists", `[[1, 2]]${".map(v, v + v)".repeat(40)}.size() == 1`],
+  ["lists of unknown type", `[dyn([1, 2])]${".map(v, v + v)".repeat(40)}.size() == 1`],
+  ["strings of unknown type", `[dyn('ab')]${".map(v, v + v)".repeat(40)}.size() == 1`],
+  ["bytes of unknown type", `[dyn(b'ab')]${".map(v, v + v)".repeat(40)}.size() == 1`],
+];
+for (const [name, source] of doubling)
+  test(`an expression that doubles ${name} stops at its cost limit`, () => {
+    const compiled = compile(env, source, { variables });
+    assert.ok("program" in compiled);
+    const outcome = compiled.program.evaluate(bindings, 1_000_000);
+    assert.ok("error" in outcome && outcome.exceeded, JSON.stringify(outcome));
+    // Each run has the whole limit.
+    const small = compile(env, "[numbers + numbers].map(v, v + v)[0].size()", { variables });
+    assert.ok("program" in small);
+    const { program } = small;
+    for (let run = 0; run < 300; run += 1)
+      assert.equal((program.evaluate(bindings, 100) as { value: number }).value, 12);
+  });
+
 const hostile: [name: string, source: string][] = [
   ["deep parentheses", "(".repeat(5000) + "1" + ")".repeat(5000)],
   ["a long chain of sums", Array.from({ length: 5000 }, () => "1").join("+")],
@@ -181,6 +213,12 @@ const hostile: [name: string, source: string][] = [
     "[1,2,3,4,5,6,7,8,9].map(a, [1,2,3,4,5,6,7,8,9].map(b, [1,2,3].map(c, words.all(d, d != ''))))",
   ],
   ["a pattern that backtracks", `'${"a".repeat(5000)}'.matches('^(a+)+$|(a|aa)+b')`],
+  ["a text of blanks that is trimmed", `data.blanks.trim() == ''`],
+  ["a number of very many digits", `[1, 2, 3, 4, 5, 6, 7, 8].exists(v, int(data.digits) == v)`],
+  [
+    "an unsigned number of very many digits",
+    `[1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u].exists(v, uint(data.digits) == v)`,
+  ],
   ["an unclosed string", `'${"x".repeat(50_000)}`],
 ];
 for (const [name, source] of hostile) {

@@ -214,6 +214,7 @@ function runnerOf({ run, inputs, slots }: Plan, makeHot: () => HotPath | undefin
     const state = idle ?? new Evaluation(slots);
     idle = undefined;
     state.cost = 0;
+    state.copied = 0;
     state.limit = costLimit;
     for (let at = 0; at < names.length; at += 1) state.slots[places[at]!] = bindings[names[at]!];
     try {
