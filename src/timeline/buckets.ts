@@ -34,43 +34,49 @@ export function bucketsOf(selection: Selection): BucketCounts {
         ),
       ),
     );
-  const rows = countedByFacet(selection, intervals);
-  return { intervals, groups: grouped(selection, rows, intervals.count) };
+  return { intervals, groups: counted(selection, intervals) };
 }
 
-/** Returns one row of counts per facet that has any, by facet id. */
-function countedByFacet(selection: Selection, { start, width, count }: Intervals): Map<number, number[]> {
-  const rows: number[][] = [];
+/**
+ * Counts by group. Anyone who may create events can cause very many groups, so that only those that are shown
+ * have a row of counts: if there are more, their totals are counted first.
+ */
+function counted(selection: Selection, intervals: Intervals): readonly BucketGroup[] {
+  const { places, values } = placesOf(selection);
+  const sizes = values.map(() => 0);
+  if (values.length > maxGroups) visitTimes(selection, (_time, facet) => void sizes[places[facet]!]!++);
+  const ranked = [...values.keys()].sort((a, b) => sizes[b]! - sizes[a]!);
+  const own = ranked.slice(0, maxGroups).map((place) => newGroup(values[place]!, intervals.count));
+  const rest = newGroup({}, intervals.count);
+  const rows = values.map(() => rest);
+  for (const [rank, group] of own.entries()) rows[ranked[rank]!] = group;
+  const { start, width } = intervals;
   visitTimes(selection, (time, facet) => {
-    const row = (rows[facet] ??= Array.from({ length: count }, () => 0));
-    row[Math.floor((time - start) / width)]!++;
+    const group = rows[places[facet]!]!;
+    group.counts[Math.floor((time - start) / width)]!++;
+    group.total++;
   });
-  const found = new Map<number, number[]>();
-  rows.forEach((row, facet) => found.set(facet, row));
-  return found;
+  const shown = own.filter(({ total }) => total > 0).sort((a, b) => b.total - a.total);
+  return rest.total > 0 ? [...shown, rest] : shown;
 }
 
-/** Adds up the rows of facets with the same values; the smallest groups share one row. */
-function grouped(
-  { index, parameters }: Selection,
-  rows: ReadonlyMap<number, readonly number[]>,
-  length: number,
-): readonly BucketGroup[] {
-  const groups = new Map<string, Group>();
+/** Returns the place of each facet's group by facet id, and the values of each group. */
+function placesOf({ index, parameters, wanted }: Selection): {
+  readonly places: readonly number[];
+  readonly values: readonly Group["by"][];
+} {
+  const known = new Map<string, number>();
+  const places: number[] = [];
+  const values: Group["by"][] = [];
   for (const facet of index.facets.all()) {
-    const row = rows.get(facet.id);
-    if (!row) continue;
-    const values = parameters.by.map((name) => [name, facet[name]] as const);
-    add(
-      groups.getOrInsertComputed(JSON.stringify(values), () => newGroup(Object.fromEntries(values), length)),
-      row,
+    if (!wanted[facet.id]) continue;
+    const pairs = parameters.by.map((name) => [name, facet[name]] as const);
+    places[facet.id] = known.getOrInsertComputed(
+      JSON.stringify(pairs),
+      () => values.push(Object.fromEntries(pairs)) - 1,
     );
   }
-  const ranked = [...groups.values()].sort((a, b) => b.total - a.total);
-  if (ranked.length <= maxGroups) return ranked;
-  const rest = newGroup({}, length);
-  for (const { counts } of ranked.slice(maxGroups)) add(rest, counts);
-  return [...ranked.slice(0, maxGroups), rest];
+  return { places, values };
 }
 
 const newGroup = (by: Group["by"], length: number): Group => ({
@@ -78,10 +84,3 @@ const newGroup = (by: Group["by"], length: number): Group => ({
   total: 0,
   counts: Array.from({ length }, () => 0),
 });
-
-function add(group: Group, row: readonly number[]): void {
-  for (const [at, count] of row.entries()) {
-    group.counts[at]! += count;
-    group.total += count;
-  }
-}
