@@ -90,9 +90,20 @@ export function spanExporter(options: ExporterOptions): SpanExporter {
       closed = true;
       cancelTimer?.();
       const ends = clock.monotonic() + closeMilliseconds;
+      // Closing the channel would end the export under way.
+      await within(closeMilliseconds, clock, sending);
       while (queue.length > 0 && clock.monotonic() < ends) await send(ends - clock.monotonic());
       channel.close();
       await sending;
     },
   };
+}
+
+/** Waits for work that does not fail, but no longer than this. */
+async function within(milliseconds: number, clock: Clock, work: Promise<void> | undefined): Promise<void> {
+  if (!work) return;
+  let cancel: (() => void) | undefined;
+  const passed = new Promise<void>((resolve) => (cancel = clock.after(milliseconds, resolve)));
+  await Promise.race([work, passed]);
+  cancel?.();
 }
