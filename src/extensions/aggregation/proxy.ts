@@ -4,7 +4,7 @@ import type { APIService } from "#api";
 import { hostAndPort } from "#base";
 import { type ApiCall, readAnyBody } from "#endpoints";
 import { endToEnd, forwarded, pour, requestUpstream, tunnel, unpackedBody } from "#virtual";
-import type { Reply } from "#http";
+import type { HeaderValues, Reply } from "#http";
 import { type ClientPair, backendOf } from "./backend.ts";
 import type { AggregationObserver } from "./observer.ts";
 import type { ResolveService } from "./resolve-service.ts";
@@ -93,7 +93,9 @@ export async function proxyRequest(
       return { ...text(502, "", false), body: Buffer.from(redirected) };
     }
     const answered = endToEnd(message.headers);
-    const unpacked = unpack && message.headers["content-encoding"] ? unpackedBody(message) : undefined;
+    const isPacked =
+      unpack && message.headers["content-encoding"] && hasBody(method, status, message.headers);
+    const unpacked = isPacked ? unpackedBody(message) : undefined;
     if (!unpacked) return { status, headers: answered, body: { stream: (sink) => pour(message, sink) } };
     const { "content-length": _old, "content-encoding": _encoding, ...plain } = answered;
     return { status, headers: plain, body: { stream: (sink) => pour(unpacked, sink, message) } };
@@ -102,6 +104,10 @@ export async function proxyRequest(
     return text(503, (error as Error).message);
   }
 }
+
+/** Reports whether a response has a body, whatever its headers say about its encoding. */
+const hasBody = (method: string, status: number, { "content-length": length }: HeaderValues): boolean =>
+  method !== "HEAD" && status !== 204 && status !== 304 && length !== "0";
 
 const identityHeader = /^x-remote-(?:user|uid|group|extra-)/;
 

@@ -61,15 +61,26 @@ export async function sendRequest(upstream: Upstream, signal: AbortSignal): Prom
       if (dial && scheme === "http") clearTimeout(timer);
       else socket.once(scheme === "https" ? "secureConnect" : "connect", () => clearTimeout(timer));
     });
-    outgoing.once("error", (error) => {
+    const fail = (text: string, cause?: Error): void => {
       clearTimeout(timer);
       signal.removeEventListener("abort", onAbort);
-      const text = connectionErrorText(error, { host, port });
       const failed = (upstream.unreachable ?? unreachableByProxy)(text);
-      failed.cause = error;
+      if (cause) failed.cause = cause;
       reject(failed);
+    };
+    outgoing.once("error", (error) => fail(connectionErrorText(error, { host, port }), error));
+    // Without a listener the request would wait until the client gives up.
+    outgoing.once("upgrade", ({ headers: { upgrade = "" } }, socket) => {
+      socket.destroy();
+      fail(`backend tried to switch protocol ${JSON.stringify(upgrade)} when "" was requested`);
     });
     outgoing.once("response", (message) => {
+      const { statusCode = 0 } = message;
+      // No reply can have such a status.
+      if (statusCode < 100) {
+        message.destroy();
+        return fail(`malformed HTTP status code ${JSON.stringify(String(statusCode).padStart(3, "0"))}`);
+      }
       clearTimeout(timer);
       message.once("close", () => signal.removeEventListener("abort", onAbort));
       resolve(message);
@@ -106,6 +117,8 @@ export function unpackedBody(message: IncomingMessage): AsyncIterable<Buffer> | 
   const encoding = message.headers["content-encoding"] ?? "";
   if (encoding === "" || encoding === "identity") return message;
   const unpack = encoding === "gzip" ? createGunzip() : encoding === "deflate" ? createInflate() : undefined;
+  // There may be no reader, as when the client has gone. An error without a listener would end the process.
+  unpack?.on("error", () => undefined);
   return unpack && pipeline(message, unpack, () => undefined);
 }
 

@@ -29,6 +29,11 @@ const answer = (request: IncomingMessage, response: ServerResponse): void => {
   const path = request.url ?? "";
   if (path.endsWith("/redirect")) response.writeHead(302, { location: "https://elsewhere.example/" }).end();
   else if (path.endsWith("/moved")) response.writeHead(301).end();
+  else if (path.endsWith("/packed")) response.writeHead(200, { "content-encoding": "gzip" }).end();
+  else if (path.endsWith("/unchanged")) response.writeHead(304, { "content-encoding": "gzip" }).end();
+  else if (path.endsWith("/switched"))
+    response.socket!.end("HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n");
+  else if (path.endsWith("/nothing")) response.socket!.end("HTTP/1.1 000 No\r\ncontent-length: 0\r\n\r\n");
   else if (path === description) response.end(JSON.stringify(described(request)));
   else if (path === "/openapi/v3") response.writeHead(newer ? 200 : 404).end(JSON.stringify(newer));
   else if (path === "/apis" && modern) {
@@ -162,6 +167,21 @@ test("an update of an API service requires its resource version, and its name is
   const blind = await must(422, "PUT", `${services}/${name}`, { body: { metadata: { name }, spec } });
   assert.equal(blind.at("details.causes.0.field"), "metadata.resourceVersion");
   await must(200, "DELETE", `${services}/${name}`);
+});
+
+test("a response without a body is not unpacked", async () => {
+  const group = await register();
+  const packed = await must(200, "HEAD", `/apis/${group}/v1/packed`);
+  assert.equal(packed.headers["content-encoding"], "gzip");
+  await must(304, "GET", `/apis/${group}/v1/unchanged`);
+});
+
+test("a response that switches protocols unasked, or has no possible status, is an error", async () => {
+  const group = await register();
+  const message = async (path: string): Promise<string> =>
+    (await must(503, "GET", `/apis/${group}/v1/${path}`)).text;
+  assert.match(await message("switched"), /backend tried to switch protocol "x" when "" was requested/);
+  assert.match(await message("nothing"), /malformed HTTP status code "000"/);
 });
 
 test("redirects of an aggregated server with a location are rejected", async () => {
