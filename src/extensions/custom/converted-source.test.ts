@@ -89,3 +89,32 @@ test("a watch reports objects as added and deleted by their converted labels", a
   await eventually(async () => seen.length >= all.length);
   assert.deepEqual(seen, all);
 });
+
+test("objects are converted a few at a time, and only in their latest state", async (t) => {
+  const { source, put, signal } = await opened(t);
+  for (let i = 0; i < 50; i++) await put(`n${i}`, "even");
+  const conversions: { readonly object: CachedObject; readonly end: () => void }[] = [];
+  let ended = 0;
+  const slow = new ConvertedSource({
+    base: source,
+    convert: async (object) => {
+      await new Promise<void>((end) => conversions.push({ object, end }));
+      return object;
+    },
+    external: true,
+    changesLabels: false,
+    prefix,
+    signal,
+  });
+  slow.follow();
+  await eventually(async () => conversions.length === 8);
+  for (const once of ["odd", "even", "odd"]) await put("n49", once);
+  await source.list({ below: "", selector: odd, freshness: { at: "latest" } });
+  while (ended < 50) {
+    await eventually(async () => conversions.length === Math.min(ended + 8, 50));
+    conversions[ended++]!.end();
+  }
+  assert.equal(new Set(conversions.map(({ object }) => object.key)).size, 50);
+  const last = conversions.find(({ object }) => object.name === "n49")!;
+  assert.equal(last.object.labels["now"], "odd");
+});

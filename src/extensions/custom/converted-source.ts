@@ -49,6 +49,9 @@ export class ConvertedSource implements ObjectSource {
   /** The same source list yields the same array, so that results derived from it can be reused. */
   readonly #lists = new WeakMap<readonly CachedObject[], readonly CachedObject[]>();
   #following = false;
+  /** Changed objects that are not yet being converted, by key. */
+  readonly #waiting = new Map<string, CachedObject>();
+  #converting = 0;
 
   constructor(options: ConvertedSourceOptions) {
     this.#options = options;
@@ -61,13 +64,30 @@ export class ConvertedSource implements ObjectSource {
     this.#following = true;
     const deliver = (frames: readonly Frame[]): void => {
       for (const { type, item } of frames)
-        if (type !== "DELETED") void this.#kept(item).catch(() => undefined);
+        if (type === "DELETED") this.#waiting.delete(item.key);
+        else if (type !== "BOOKMARK") this.#waiting.set(item.key, item);
+      this.#convertWaiting();
     };
     const ended = (): void => void (this.#following = false);
     const { signal } = this.#options;
     this.#base
       .watch({ below: "", selector: selectEverything, from: "state", signal }, { deliver, ended })
       .catch(ended);
+  }
+
+  /** Converts a few objects at a time: at the beginning all objects are waiting. */
+  #convertWaiting(): void {
+    for (const [key, item] of this.#waiting) {
+      if (this.#converting === maxParallel) return;
+      this.#waiting.delete(key);
+      if (this.#options.signal.aborted) continue;
+      this.#converting += 1;
+      const converted = (): void => {
+        this.#converting -= 1;
+        this.#convertWaiting();
+      };
+      void this.#kept(item).then(converted, converted);
+    }
   }
 
   async get(key: string, freshness: Freshness): Promise<CachedObject | undefined> {
