@@ -18,15 +18,16 @@ const bindings = {
   data: { whole: 1, real: 1.5, list: [1, 2], text: "str", none: null, constructor: "own" },
 };
 /** Texts as large as a request may contain. */
-const large = { blanks: `x${" ".repeat(200_000)}x`, digits: "9".repeat(1_500_000) };
+const large = {
+  blanks: `x${" ".repeat(200_000)}x`,
+  digits: "9".repeat(1_500_000),
+  url: `https://a/?${"a=b&".repeat(200_000)}`,
+};
 
 function evaluate(source: string): Value | { error: string } {
   const compiled = compile(env, source, { variables, libraryCosts: true });
   if ("error" in compiled) return { error: compiled.error };
-  const known =
-    source.includes("data.blanks") || source.includes("data.digits")
-      ? { ...bindings, data: large }
-      : bindings;
+  const known = /data\.(?:blanks|digits|url)/.test(source) ? { ...bindings, data: large } : bindings;
   const outcome = compiled.program.evaluate(known, 1_000_000);
   return "value" in outcome ? outcome.value : { error: outcome.error };
 }
@@ -219,6 +220,7 @@ const hostile: [name: string, source: string][] = [
     "an unsigned number of very many digits",
     `[1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u].exists(v, uint(data.digits) == v)`,
   ],
+  ["a URL that repeats a parameter", "url(data.url).getQuery()['a'].size() == 200000"],
   ["an unclosed string", `'${"x".repeat(50_000)}`],
 ];
 for (const [name, source] of hostile) {

@@ -96,7 +96,7 @@ export function queryValues(query: string): Map<string, string[]> {
     const key = decode(mark < 0 ? pair : pair.slice(0, mark));
     const value = decode(mark < 0 ? "" : pair.slice(mark + 1));
     if (key === undefined || value === undefined) continue;
-    values.set(key, [...(values.get(key) ?? []), value]);
+    values.getOrInsertComputed(key, () => []).push(value);
   }
   return values;
 }
