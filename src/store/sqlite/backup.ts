@@ -9,6 +9,7 @@ import {
   readdirSync,
   renameSync,
   rmSync,
+  statSync,
 } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -24,6 +25,9 @@ import {
   structuralDamage,
 } from "./files.ts";
 import { damageOf } from "./reader.ts";
+
+/** SQLITE_NOTADB */
+const notDatabase = 26;
 
 /**
  * Writes a snapshot of the store in `dir` to `file`, which must not exist yet. Another process may have the
@@ -63,7 +67,12 @@ function createPartial(partial: string, file: string): void {
 
 /** Creates a store in `dir`, which must be empty or absent, from a backup. */
 export async function restoreStore(file: string, dir: string): Promise<void> {
-  if (!existsSync(file)) throw new Error(`there is no backup ${file}`);
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (!found) throw new Error(`there is no backup ${file}`);
+  if (found.isDirectory())
+    throw new Error(`${file} is a directory; a store is restored from the file that a backup has written`);
+  // Opening a pipe would wait for its writer.
+  if (!found.isFile()) throw new Error(`${file} is not a backup: it is not a regular file`);
   if (existsSync(dir) && readdirSync(dir).length > 0)
     throw new Error(`${dir} is not empty; a store is restored into an empty directory only`);
   checkBackup(file);
@@ -87,7 +96,8 @@ function checkBackup(file: string): void {
   try {
     db = new DatabaseSync(file, { readOnly: true });
     const first = (sql: string): unknown => Object.values(db!.prepare(sql).get() ?? {})[0];
-    if (first("PRAGMA application_id") !== applicationId) throw new StoreDamaged(file, "it is not a store");
+    if (first("PRAGMA application_id") !== applicationId)
+      throw new Error(`${file} is not a backup: it is not a store`);
     if (first("PRAGMA user_version") !== formatVersion)
       throw new Error(
         `${file} has format ${String(first("PRAGMA user_version"))}, this program knows ${formatVersion}`,
@@ -95,10 +105,19 @@ function checkBackup(file: string): void {
     const damage = structuralDamage(db);
     if (damage !== undefined) throw new StoreDamaged(file, damage);
   } catch (error) {
-    throw damageOf(file, error) ?? error;
+    throw namingFile(file, error);
   } finally {
     db?.close();
   }
+}
+
+/** Adds the file to an error of SQLite, whose messages name none. */
+function namingFile(file: string, error: unknown): Error {
+  const { errcode, message } = error as Error & { readonly errcode?: number };
+  if (errcode === undefined) return error as Error;
+  if (errcode % 256 === notDatabase)
+    return new Error(`${file} is not a backup: ${message}`, { cause: error });
+  return damageOf(file, error) ?? new Error(`${file} could not be read: ${message}`, { cause: error });
 }
 
 // Copying holds a snapshot for as long as the disk takes, so it must not run in a server's event loop.

@@ -366,7 +366,23 @@ test("backup and restore refuse to overwrite, and refuse files that are not stor
   await assert.rejects(restoreStore(join(root, "none.db"), place()), /there is no backup/);
   const other = join(root, "other.txt");
   writeFileSync(other, "hello ".repeat(5000));
-  await assert.rejects(restoreStore(other, place()), StoreDamaged);
+  const notBackup = { message: `${other} is not a backup: file is not a database` };
+  await assert.rejects(restoreStore(other, place()), notBackup);
+  const nothing = join(root, "nothing.db");
+  writeFileSync(nothing, "");
+  await assert.rejects(restoreStore(nothing, place()), {
+    message: `${nothing} is not a backup: it is not a store`,
+  });
+  const message = `${dir} is a directory; a store is restored from the file that a backup has written`;
+  await assert.rejects(restoreStore(dir, place()), { message });
+  const device = { message: "/dev/null is not a backup: it is not a regular file" };
+  await assert.rejects(restoreStore("/dev/null", place()), device);
+  const target = place();
+  const full = readFileSync(file);
+  const torn = join(root, "torn.db");
+  writeFileSync(torn, full.fill(0xff, 4096, 8192));
+  await assert.rejects(restoreStore(torn, target), StoreDamaged);
+  assert.equal(existsSync(target), false);
   const empty = place();
   mkdirSync(empty);
   await restoreStore(file, empty);
