@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Node } from "#api";
-import { timeOfMillis, virtualClock } from "#base";
+import { conflict, timeOfMillis, virtualClock } from "#base";
 import { kinds } from "#client";
 import { dialects } from "#dialect";
-import { until, withController } from "./cluster.fixture.ts";
+import { type StartController, until, withController } from "./cluster.fixture.ts";
 import { nodeLifecycleController, betaLabelsFor, unknownConditions, taintsFor } from "./node-lifecycle.ts";
 
 const conditions = (is: Record<string, string>) =>
@@ -15,6 +15,7 @@ const node = (is: Record<string, string>, spec: object = {}): Node =>
     spec,
     status: { conditions: conditions(is) },
   }) as unknown as Node;
+const containers = [{ name: "c", image: "i" }];
 const mine = { key: "example.com/mine", effect: "NoSchedule" };
 
 const taints: [name: string, node: Node, expected: string[]][] = [
@@ -125,6 +126,55 @@ test("a node whose lease is not renewed becomes unknown and is tainted; one that
         { subresource: "status" },
       );
       await until(async () => !(await nodes.get("silent")).spec.taints);
+    },
+    clock,
+  );
+});
+
+test("pods of a silent node stay ready while the node changes before it is marked as unknown", async () => {
+  const clock = virtualClock(Date.now());
+  let conflicting = true;
+  let conflicts = 0;
+  const name = "changing";
+  const start: StartController = (context) => {
+    const of = ((kind: typeof kinds.nodes) => {
+      const resource = context.client.of(kind);
+      const patch: typeof resource.patch = async (...given) => {
+        if (kind !== kinds.nodes || given[3]?.subresource !== "status" || !conflicting)
+          return await resource.patch(...given);
+        conflicts++;
+        throw conflict({ group: "", resource: "nodes" }, name, "it has changed");
+      };
+      return Object.assign(Object.create(resource), { patch });
+    }) as typeof context.client.of;
+    const client = Object.assign(Object.create(context.client), { of });
+    return nodeLifecycleController({ ...context, client });
+  };
+  await withController(
+    start,
+    async ({ client }) => {
+      const ready = { status: { conditions: conditions({ Ready: "True" }) } };
+      const status = { subresource: "status" };
+      const target = { namespace: "default" };
+      await client.of(kinds.nodes).create({ metadata: { name }, spec: {} });
+      await client.of(kinds.nodes).patch(name, "merge", ready, status);
+      const pod = { metadata: { name: "p", ...target }, spec: { nodeName: name, containers } };
+      await client.of(kinds.pods).create(pod as never, target);
+      await client.of(kinds.pods).patch("p", "merge", ready, { ...target, ...status });
+      const isReady = async (): Promise<string | undefined> =>
+        (await client.of(kinds.pods).get("p", target)).status.conditions?.find(({ type }) => type === "Ready")
+          ?.status;
+      // The second conflict shows that the round of the first one has ended.
+      await until(async () => {
+        await clock.advance(5000);
+        return conflicts > 1;
+      });
+      assert.equal(await isReady(), "True");
+      conflicting = false;
+      await until(async () => {
+        await clock.advance(5000);
+        return (await isReady()) === "False";
+      });
     },
     clock,
   );

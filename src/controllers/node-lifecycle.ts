@@ -9,6 +9,8 @@ import {
   type Controller,
   type ControllerContext,
   ignoreReasons,
+  isConflict,
+  isNotFound,
   patchObject,
   queueFor,
   recorderFor,
@@ -255,6 +257,18 @@ export function nodeLifecycleController(
   async function markUnknown(node: SeenNode): Promise<void> {
     const conditions = unknownConditions(node, dialect, timeOfMillis(clock.now()));
     if (isDeepStrictEqual(conditions, node.status.conditions)) return await markPods(node);
+    try {
+      await patchObject(
+        client.of(kinds.nodes),
+        node,
+        { status: { conditions } },
+        { subresource: "status", ifUnchanged: true },
+      );
+    } catch (error) {
+      if (!isConflict(error) && !isNotFound(error)) throw error;
+      // The node may have posted its status meanwhile: the next round decides, also about its pods.
+      return;
+    }
     const { name } = node.metadata;
     if (conditionOf(node.status.conditions, "Ready")?.status === "True")
       events.event(node, "Normal", "NodeNotReady", `Node ${name} status is now: NodeNotReady`);
@@ -262,15 +276,6 @@ export function nodeLifecycleController(
       node: node.metadata.name,
       graceSeconds: graceMilliseconds / 1000,
     });
-    await ignoreReasons(
-      ["NotFound", "Conflict"],
-      patchObject(
-        client.of(kinds.nodes),
-        node,
-        { status: { conditions } },
-        { subresource: "status", ifUnchanged: true },
-      ),
-    );
     await markPods(node);
   }
 
