@@ -6,8 +6,11 @@ import { ReplyBatch } from "./reply-batch.ts";
 import { ReplyReader, type WholeReply } from "./reply-reader.ts";
 
 export interface Http1ClientOptions {
-  /** Opens a connection; it may still be connecting, but must not have discarded received bytes. */
-  readonly connect: () => Promise<Socket>;
+  /**
+   * Opens a connection; it may still be connecting, but must not have discarded received bytes. They are passed
+   * to `received`, or emitted by the socket.
+   */
+  readonly connect: (received: (chunk: Buffer) => void) => Promise<Socket>;
   readonly maxReplyBytes: number;
   /** Maximum number of idle connections. */
   readonly maxIdle?: number;
@@ -67,13 +70,15 @@ export class Http1Client {
   }
 
   async #open(exchange: PendingExchange): Promise<Connection> {
-    const socket = await this.#options.connect();
+    // No bytes can arrive before the connection exists: the socket has only begun to connect.
+    const socket = await this.#options.connect((chunk) => connection.read(chunk));
     if (exchange.settled) socket.destroy();
     socket.setNoDelay(true);
-    return new Connection(socket, this.#options.maxReplyBytes, {
-      free: (connection) => this.#keep(connection),
-      ended: (connection) => this.#remove(connection),
+    const connection = new Connection(socket, this.#options.maxReplyBytes, {
+      free: (each) => this.#keep(each),
+      ended: (each) => this.#remove(each),
     });
+    return connection;
   }
 
   #keep(connection: Connection): void {
@@ -180,7 +185,7 @@ class Connection {
     this.socket = socket;
     this.#maxReplyBytes = maxReplyBytes;
     this.#observer = observer;
-    socket.on("data", (chunk: Buffer) => this.#read(chunk));
+    socket.on("data", (chunk: Buffer) => this.read(chunk));
     socket.on("end", () => this.#end());
     socket.on("error", (error) => this.#break(error));
     socket.on("close", () => this.#break(new Error("socket hang up")));
@@ -200,7 +205,7 @@ class Connection {
     this.socket.unref();
   }
 
-  #read(chunk: Buffer): void {
+  read(chunk: Buffer): void {
     // Unsolicited bytes end the connection.
     const step = this.#reader?.take(chunk) ?? new Error("unexpected bytes");
     if (step === "more") return;

@@ -70,6 +70,17 @@ test("reviews are posted as JSON over one connection, and responses are read", a
   assert.equal(connections.length - before, 1);
 });
 
+test("a response longer than the buffer of its connection is read whole", async () => {
+  const text = Array.from({ length: 30_000 }, (_, at) => String(at)).join();
+  const post = transport();
+  const before = connections.length;
+  for (const lengthHeader of [{}, { "content-length": text.length }]) {
+    answer = (_, response) => void response.writeHead(200, lengthHeader).end(text);
+    assert.equal((await post(byUrl, {}, 10_000)).body, text);
+  }
+  assert.equal(connections.length - before, 1);
+});
+
 test("a service is called by its name at its resolved address", async () => {
   let host: string | undefined;
   answer = ({ headers }, response) => {
