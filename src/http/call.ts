@@ -3,6 +3,7 @@
 import type { X509Certificate } from "node:crypto";
 import type { Duplex } from "node:stream";
 
+/** Each character of a value is one byte, received or to be sent. */
 export type HeaderValues = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** The client's end of the connection. */

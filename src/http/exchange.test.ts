@@ -115,6 +115,19 @@ for (const protocol of protocols) {
       undefined,
     ],
   ];
+  for (const [name, body] of bodies)
+    test(`${over} the bytes of a header are sent as they are with a reply of ${name}`, tls, async (t) => {
+      const sent = Buffer.from("naïve ☃").toString("latin1") + "\xe9\xff";
+      const server = await secured(t, async () => ({
+        status: 200,
+        headers: { "x-one": sent, "x-two": [sent, "b"] },
+        ...(body && { body }),
+      }));
+      for (const method of ["GET", "HEAD"]) {
+        const { headers } = await ask(server, protocol, { method });
+        assert.deepEqual([headers["x-one"], headers["x-two"]], [sent, `${sent}, b`]);
+      }
+    });
   for (const [name, body, text, length] of bodies) {
     test(`${over} a reply of ${name} arrives, and HEAD shows its headers only`, tls, async (t) => {
       const server = await secured(t, async () => reply(body, 203));
@@ -132,6 +145,20 @@ for (const protocol of protocols) {
     });
   }
 
+  for (const status of [204, 304])
+    test(`${over} a declared content length is not sent with status ${status}`, tls, async (t) => {
+      const headers = { "content-length": "5", etag: '"x"' };
+      for (const body of [undefined, Buffer.alloc(0), [], { stream: async () => undefined }])
+        for (const http2Implementation of ["builtin", "node"] as const) {
+          const reply: Reply = { status, headers, ...(body && { body }) };
+          const server = await secured(t, async () => reply, { http2Implementation });
+          const answer = await ask(server, protocol);
+          assert.deepEqual(
+            [answer.status, answer.headers["content-length"], answer.headers.etag, answer.text],
+            [status, undefined, '"x"', ""],
+          );
+        }
+    });
   for (const status of [204, 304]) {
     test(`${over} a response with status ${status} has no content and no content length`, tls, async (t) => {
       const server = await secured(t, async () => ({ status, headers: { etag: '"x"' } }));

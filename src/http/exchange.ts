@@ -290,6 +290,7 @@ export async function replyOnHttp2(
   date: string,
 ): Promise<void> {
   const headers: PlainHeaders = { date, ...(reply.headers as PlainHeaders) };
+  if (isBodiless(reply.status)) delete headers["content-length"];
   const body = reply.body;
   if (body && "takeOver" in body) throw new Error("an HTTP/2 stream cannot be taken over");
   stream.beforeSending = reply.beforeSending;
@@ -304,7 +305,8 @@ export async function replyOnHttp2(
     return;
   }
   const parts = body === undefined ? nothing : isBytes(body) ? [body] : body;
-  if (body) headers["content-length"] ??= isBytes(body) ? body.length : lengthOf(body);
+  if (body && !isBodiless(reply.status))
+    headers["content-length"] ??= isBytes(body) ? body.length : lengthOf(body);
   stream.respond(reply.status, headers, method === "HEAD" ? nothing : parts, true);
 }
 
@@ -312,28 +314,36 @@ export async function replyOnHttp1(response: ServerResponse, method: string, rep
   if (response.destroyed) return await discardReply(reply);
   reply.beforeSending?.();
   const headers = { ...reply.headers } as PlainHeaders;
+  if (isBodiless(reply.status)) delete headers["content-length"];
   const body = reply.body;
   if (body === undefined || isBytes(body)) {
-    if (body || !isBodiless(reply.status)) headers["content-length"] ??= body?.length ?? 0;
+    if (!isBodiless(reply.status)) headers["content-length"] ??= body?.length ?? 0;
     response.writeHead(reply.status, headers);
     response.end(method === "HEAD" ? undefined : body);
     return;
   }
   if ("takeOver" in body) throw new Error("the connection of a plain request cannot be taken over");
   if (!("stream" in body)) {
-    headers["content-length"] ??= lengthOf(body);
+    if (!isBodiless(reply.status)) headers["content-length"] ??= lengthOf(body);
     response.writeHead(reply.status, headers);
     writeParts(body, response);
     return;
   }
   response.writeHead(reply.status, headers);
-  response.flushHeaders();
+  // Sends the headers. flushHeaders() would encode their bytes as UTF-8.
+  response.write(noBytes);
   if (method !== "HEAD") return await writeStream(body.stream, response);
   response.end();
   await discardReply(reply);
 }
 
-const isBodiless = (status: number): boolean => status === 204 || status === 304;
+const noBytes = Buffer.alloc(0);
+
+/**
+ * Reports whether responses with the status have no body and no content length, which would be a protocol
+ * error over HTTP/2 (RFC 9110 §8.6). The response of a backend may declare one.
+ */
+export const isBodiless = (status: number): boolean => status === 204 || status === 304;
 export const lengthOf = (parts: readonly Uint8Array[]): number =>
   parts.reduce((sum, part) => sum + part.length, 0);
 

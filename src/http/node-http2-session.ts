@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 import { nodeHttp2 } from "#base";
 import type { Call, HeaderValues, Peer, Reply } from "./call.ts";
 import { discardReply } from "./discard-reply.ts";
-import { separateRepeated, lazySignal, onceClosed, sinkOver, splitTarget } from "./exchange.ts";
+import { isBodiless, separateRepeated, lazySignal, onceClosed, sinkOver, splitTarget } from "./exchange.ts";
 import { maxFrameBytes } from "./http2/frames.ts";
 import { streamWindow } from "./http2/stream.ts";
 import { NodeBody } from "./node-body.ts";
@@ -113,7 +113,7 @@ async function reply(stream: ServerHttp2Stream, method: string, given: Reply): P
   if (body && "takeOver" in body) throw new Error("an HTTP/2 stream cannot be taken over");
   const head: Record<string, string | number | string[]> = { ":status": status };
   for (const [name, value] of Object.entries(headers))
-    if (!connectionFields.has(name.toLowerCase()))
+    if (!connectionFields.has(name) && !(name === "content-length" && isBodiless(status)))
       head[name] = typeof value === "string" ? value : [...value];
   if (body && "stream" in body) {
     stream.respond(head, { endStream: method === "HEAD" });
@@ -123,7 +123,8 @@ async function reply(stream: ServerHttp2Stream, method: string, given: Reply): P
     return;
   }
   const parts = body === undefined ? [] : body instanceof Uint8Array ? [body] : body;
-  if (body) head["content-length"] ??= parts.reduce((sum, part) => sum + part.length, 0);
+  if (body && !isBodiless(status))
+    head["content-length"] ??= parts.reduce((sum, part) => sum + part.length, 0);
   const empty = method === "HEAD" || parts.length === 0;
   stream.respond(head, { endStream: empty });
   if (empty) return;

@@ -81,9 +81,12 @@ function text(value: string): void {
   block[lengthAt] = value.length;
 }
 
-/** Encodes any string as UTF-8. */
+/**
+ * Encodes any string: its characters are bytes, as in HTTP/1.1 and in received headers. Text with characters
+ * that are no bytes is encoded as UTF-8.
+ */
 function longText(lengthAt: number, value: string): void {
-  const bytes = Buffer.from(value);
+  const bytes = Buffer.from(value, /[^\0-\xff]/.test(value) ? "utf8" : "latin1");
   for (let at = 0; at < bytes.length; at++)
     if ((bytes[at]! < 32 && bytes[at] !== 9) || bytes[at] === 127) bytes[at] = 32;
   size = lengthAt;

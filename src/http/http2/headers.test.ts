@@ -126,10 +126,11 @@ test("our encoding is decoded by another implementation, and vice versa", async 
   }
 });
 
-test("text beyond ASCII is encoded as UTF-8, line breaks as spaces, and long values with their length", () => {
-  const block = Buffer.from(encodeHeaders(200, { "x-note": "naïve\r\nx", "x-long": "l".repeat(300) }));
-  const [, note, long] = decode(new HeaderDecoder(), block);
-  assert.equal(Buffer.from(note!, "latin1").toString(), "x-note: naïve  x");
+test("characters are bytes, other text is UTF-8, line breaks are spaces, and long values have a length", () => {
+  const headers = { "x-bytes": "na\xef\xffve\r\nx", "x-text": "naïve …", "x-long": "l".repeat(300) };
+  const [, bytes, text, long] = decode(new HeaderDecoder(), Buffer.from(encodeHeaders(200, headers)));
+  assert.equal(bytes, "x-bytes: na\xef\xffve  x");
+  assert.equal(Buffer.from(text!, "latin1").toString(), "x-text: naïve …");
   assert.equal(long, `x-long: ${"l".repeat(300)}`);
 });
 
