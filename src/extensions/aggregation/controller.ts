@@ -33,6 +33,7 @@ import type { AggregationObserver } from "./observer.ts";
 import { type AggregationProxyOptions, proxyRequest, unavailable } from "./proxy.ts";
 import type { ResolveService } from "./resolve-service.ts";
 import { LoopTimer } from "./loop-timer.ts";
+import { ParallelChecks } from "./parallel-checks.ts";
 
 /** An API version of this server. */
 export interface LocalVersion {
@@ -68,8 +69,10 @@ export interface AggregationOptions {
 const recheckMilliseconds = 5000;
 const retryMilliseconds = 1000;
 const describeMilliseconds = 60_000;
-/** Delay after a round that failed or was incomplete, and the minimum between two checks. */
+/** Delay after a round or check that failed or was incomplete, and the minimum pause of a loop. */
 const shortDelayMilliseconds = 500;
+/** Maximum number of concurrent checks, as in kube-aggregator. */
+const maxChecks = 5;
 /** The user name in requests for other servers' API descriptions. */
 const descriptionUser = "system:aggregator";
 
@@ -89,6 +92,13 @@ export class AggregationController {
     { readonly dueAt: number; readonly found: RemoteDescription | undefined }
   >();
   readonly #checked = new Map<string, { readonly revision: number; readonly at: number }>();
+  /** The last check of each API service, if it failed with an error. */
+  readonly #failures = new Map<string, { readonly at: number; readonly message: string }>();
+  /** Checks of this server's versions must not wait for other servers. */
+  readonly #checks = {
+    local: new ParallelChecks(maxChecks, () => this.#remote.wake()),
+    remote: new ParallelChecks(maxChecks, () => this.#remote.wake()),
+  };
   #generation = 0;
   #localSeen = -1;
   #registered = false;
@@ -158,12 +168,22 @@ export class AggregationController {
   }
 
   #failed(error: unknown): void {
+    if (isExpected(error)) return;
     const { message } = error as Error;
-    if (message === this.#lastError || isExpected(error)) return;
+    this.#report(message, this.#lastError);
     this.#lastError = message;
-    this.#options.onError("could not reconcile API services; retrying", {
-      error: message,
-    });
+  }
+
+  #checkFailed(name: string, error: unknown): void {
+    if (!this.#known.has(name)) return;
+    const { message } = error as Error;
+    if (!isExpected(error)) this.#report(message, this.#failures.get(name)?.message);
+    this.#failures.set(name, { at: this.#options.clock.monotonic(), message });
+  }
+
+  #report(message: string, lastReported: string | undefined): void {
+    if (message === lastReported) return;
+    this.#options.onError("could not reconcile API services; retrying", { error: message });
   }
 
   async #load(): Promise<void> {
@@ -185,21 +205,16 @@ export class AggregationController {
         if (!this.#registered) await this.#load();
         return await this.#syncLocal();
       }),
-      this.#repeat(this.#remote, signal, async () => {
-        for (const name of Array.from(this.#known.keys())) {
-          if (signal.aborted) break;
-          await this.#check(name, signal);
-        }
-        return this.#untilNextCheck();
-      }),
+      this.#repeat(this.#remote, signal, () => this.#startChecks(signal)),
     ]);
+    await Promise.all([this.#checks.local.ended(), this.#checks.remote.ended()]);
   }
 
   /**
    * Runs a loop until aborted. Local versions must not wait for another server's response, so each kind has
    * its own loop. A round returns the milliseconds until the next one if nothing triggers it earlier.
    */
-  async #repeat(timer: LoopTimer, signal: AbortSignal, round: () => Promise<number>): Promise<void> {
+  async #repeat(timer: LoopTimer, signal: AbortSignal, round: () => number | Promise<number>): Promise<void> {
     while (!signal.aborted) {
       timer.reset();
       let due = shortDelayMilliseconds;
@@ -243,6 +258,7 @@ export class AggregationController {
     this.#resources.delete(name);
     this.#descriptions.delete(name);
     this.#checked.delete(name);
+    this.#failures.delete(name);
     // A local version that was deleted is registered again.
     this.#localSeen = -1;
     this.#changed();
@@ -329,16 +345,53 @@ export class AggregationController {
       ).catch(ignoreAlreadyExists);
   }
 
-  async #check(name: string, signal: AbortSignal): Promise<void> {
-    const known = this.#known.get(name);
-    if (!known) return;
-    const { clock } = this.#options;
+  /**
+   * Starts the checks that are due and not in progress, new API services first. Returns the delay until the
+   * next one is due; a check that ends also triggers a round.
+   */
+  #startChecks(signal: AbortSignal): number {
+    const now = this.#options.clock.monotonic();
+    const { local, remote } = this.#checks;
+    const due: { readonly name: string; readonly known: Known; readonly at: number }[] = [];
+    let next = Infinity;
+    for (const [name, known] of this.#known) {
+      if (local.has(name) || remote.has(name)) continue;
+      const at = this.#dueAt(name, known);
+      if (at <= now) due.push({ name, known, at });
+      else next = Math.min(next, at);
+    }
+    due.sort((one, other) => (one.at === other.at ? 0 : one.at - other.at));
+    // Checks for which there is no place are started when one ends.
+    for (const { name, known } of due)
+      (known.remote ? remote : local).start(name, async () => {
+        try {
+          await this.#check(name, known, signal);
+          this.#failures.delete(name);
+        } catch (error) {
+          if (!signal.aborted) this.#checkFailed(name, error);
+        }
+      });
+    return Math.max(shortDelayMilliseconds, next - now);
+  }
+
+  /**
+   * Returns when the next check is due. Other servers are checked periodically, this server only after
+   * changes.
+   */
+  #dueAt(name: string, known: Known): number {
+    const failed = this.#failures.get(name);
+    if (failed) return failed.at + shortDelayMilliseconds;
     const last = this.#checked.get(name);
-    const fresh = last !== undefined && clock.monotonic() - last.at < checkInterval(known);
-    const changed = last?.revision !== known.revision;
-    if (!changed && (!known.remote || fresh)) return;
-    if (known.remote && fresh && isSettled(known.object)) return;
+    if (!last) return -Infinity;
+    const changed = last.revision !== known.revision;
+    if (!known.remote) return changed ? -Infinity : Infinity;
+    return changed && !isSettled(known.object) ? -Infinity : last.at + checkInterval(known);
+  }
+
+  async #check(name: string, known: Known, signal: AbortSignal): Promise<void> {
     const found = await checkAvailability(known.object, this.#options, signal);
+    // An aborted check has no result, and that of a previous API service does not apply to the current one.
+    if (signal.aborted || !isSameService(known.object, this.#known.get(name)?.object)) return;
     const before = JSON.stringify(this.#resources.get(name));
     if (found.resources) this.#resources.set(name, found.resources);
     else if (found.status === "True") this.#resources.delete(name);
@@ -349,19 +402,8 @@ export class AggregationController {
     }
     await this.#updateStatus(name, found);
     if (known.remote && found.status === "True") await this.#describe(name, known.object, signal);
-    this.#checked.set(name, { revision: this.#known.get(name)?.revision ?? 0, at: clock.monotonic() });
-  }
-
-  /**
-   * Returns the delay until the next availability check: other servers are checked periodically, this server
-   * is not.
-   */
-  #untilNextCheck(): number {
-    const now = this.#options.clock.monotonic();
-    let due = Infinity;
-    for (const [name, known] of this.#known)
-      if (known.remote) due = Math.min(due, (this.#checked.get(name)?.at ?? now) + checkInterval(known));
-    return Math.max(shortDelayMilliseconds, due - now);
+    const revision = this.#known.get(name)?.revision;
+    if (revision !== undefined) this.#checked.set(name, { revision, at: this.#options.clock.monotonic() });
   }
 
   /** Periodically fetches a server's API description; after a failure it is retried at the next check. */
@@ -421,6 +463,9 @@ const checkInterval = ({ remote }: Known): number =>
  */
 const isSettled = ({ status }: APIService): boolean =>
   (status.conditions ?? []).some(({ type }) => type === "Available");
+
+const isSameService = (one: APIService, other: APIService | undefined): boolean =>
+  one.metadata.uid === other?.metadata.uid && isDeepStrictEqual(one.spec, other?.spec);
 
 const nameOf = ({ group, version }: LocalVersion): string => `${version}.${group}`;
 
