@@ -59,10 +59,17 @@ export function errorReply(call: ApiCall, error: ApiError, dialect: Dialect): Re
   } catch {
     choice = { media: "json", form: "object", formVersion: "", pretty: true } as const;
   }
-  const reply = statusReply(error.code, statusObject(error), choice, dialect);
+  const reply = statusReply(sendableCode(error.code), statusObject(error), choice, dialect);
   const seconds = error.details?.retryAfterSeconds;
   return seconds ? { ...reply, headers: { ...reply.headers, "retry-after": String(seconds) } } : reply;
 }
+
+/**
+ * Returns the status code of the response. An admission webhook may deny a request with any number as code;
+ * for those that HTTP cannot carry the Status in the body has the code, and the response is a 500, as that of
+ * kube-apiserver. This also bounds the codes in metrics.
+ */
+const sendableCode = (code: number): number => (code >= 100 && code <= 999 ? code : 500);
 
 /** Logs an unexpected error under the request's audit id. */
 export const logUnexpected =
