@@ -35,7 +35,7 @@ function eventEntry(
     id: edge === "first" ? uid : `${uid}/last`,
     time: timeText(edge === "first" ? first : last),
     type: facet.type,
-    object: objectOf(object, kinds),
+    object: objectOf({ ...object, namespace: regarding.namespace ?? "" }, kinds),
     reason: facet.reason,
     note: event.note ?? "",
     ...some("controller", facet.controller),

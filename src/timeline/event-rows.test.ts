@@ -66,7 +66,7 @@ const broken: [name: string, bytes: Uint8Array][] = [
   [
     "of another form",
     Buffer.from(
-      Buffer.from(encodeRows(rows)).toString("latin1").replace('"format":1', '"format":9'),
+      Buffer.from(encodeRows(rows)).toString("latin1").replace('"format":2', '"format":9'),
       "latin1",
     ),
   ],

@@ -13,7 +13,7 @@ import type { EventReading } from "./stored-event.ts";
  */
 export const maxRows = 65_536;
 /** Version of the serialized form; to be changed with the form or with how events are read. */
-const format = 1;
+const format = 2;
 const bytesPerRow = 3 * 8 + 2 * 4;
 
 /** Initial capacity in rows, doubled when full: most servers have few events. */

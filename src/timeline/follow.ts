@@ -141,7 +141,7 @@ async function deliveryFilter({ filter, parameters, live }: Following): Promise<
       [...index.lanes()].filter((lane) => filter.object(lane)),
       filter,
     );
-    isBelow = ({ uid }) => graph.ancestors(uid).some((each) => roots.has(each));
+    isBelow = (below) => graph.ancestors(below).some((each) => roots.has(each));
   }
   const object = (name: ObjectName): boolean => filter.object(name) || isBelow(name);
   return {

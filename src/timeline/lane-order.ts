@@ -51,7 +51,7 @@ export function ownerPath(lane: Lane, graph: OwnerGraph, { mayGet }: Pick<Reader
   let path = `${lane.kind}/${lane.name}`;
   // A user who may not get an object must not learn its owners.
   if (graph.has(lane.uid) && mayGet(lane))
-    for (const { kind, name } of graph.chain(lane.uid)) path = `${kind}/${name}\0${path}`;
+    for (const { kind, name } of graph.chain(lane)) path = `${kind}/${name}\0${path}`;
   return `${lane.namespace}\0${path}`;
 }
 

@@ -14,9 +14,12 @@ export interface Lane extends ObjectName {
   readonly points: LanePoints;
 }
 
-/** Returns the key of an object's lane. Objects of the same name with different uids have separate lanes. */
+/**
+ * Returns the key of an object's lane. Objects of the same name with different uids have separate lanes. The
+ * key begins with the namespace, as events may contain uids of objects in other namespaces.
+ */
 export const laneKey = ({ group, kind, namespace, name, uid }: ObjectName): string =>
-  uid === "" ? `${kind}.${group}/${namespace}/${name}` : uid;
+  `${namespace}/${uid === "" ? `${kind}.${group}/${name}` : uid}`;
 
 export const newLane = (object: ObjectName, points: LanePoints): Lane => ({ ...object, points });
 

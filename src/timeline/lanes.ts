@@ -151,7 +151,7 @@ function shown(counted: Counted, selection: Selection, intervals: MarkedInterval
   const readable = served !== undefined && mayGet(served.groupResource);
   return {
     object: objectOf(lane, kinds),
-    owners: readable ? graph.chain(lane.uid) : [],
+    owners: readable ? graph.chain(lane) : [],
     ...(readable && served.cached && { alive: isAlive(served, lane) }),
     counts: countsOf(counted),
     first: timeText(first),

@@ -1,6 +1,7 @@
-// Ownership of live objects, and of deleted ones that still have journal records.
+// Ownership of live objects, and of deleted ones that still have journal records. An owner is cluster-scoped or
+// in the namespace of the object: a reference to an object of another namespace does not lead there.
 import type { Filter } from "./filter.ts";
-import { type ObjectName, groupOf } from "./lane.ts";
+import { type ObjectName, groupOf, laneKey } from "./lane.ts";
 import type { OwnerInfo } from "./wire.ts";
 
 /** An object with owners. */
@@ -11,11 +12,16 @@ export interface OwnedObject extends ObjectName {
 /** Maximum length of an owner chain; longer ones are a user error. */
 const maxLevels = 16;
 
+/** An owner as described by the references from one namespace, and the uids of the objects that have them. */
+interface Dependents {
+  owner: OwnerInfo;
+  readonly uids: Set<string>;
+}
+
 export class OwnerGraph {
   readonly #owned = new Map<string, OwnedObject>();
-  readonly #below = new Map<string, Set<string>>();
-  /** Owners as described by the references to them. */
-  readonly #owners = new Map<string, OwnerInfo & { readonly namespace: string }>();
+  /** By uid of the owner, then by namespace of the dependents. */
+  readonly #dependents = new Map<string, Map<string, Dependents>>();
 
   #version = 0;
 
@@ -31,8 +37,10 @@ export class OwnerGraph {
     this.#version++;
     this.#owned.set(object.uid, object);
     for (const owner of object.owners) {
-      this.#below.getOrInsertComputed(owner.uid, () => new Set<string>()).add(object.uid);
-      this.#owners.set(owner.uid, { ...owner, namespace: object.namespace });
+      const below = this.#dependents.getOrInsertComputed(owner.uid, () => new Map<string, Dependents>());
+      const own = below.getOrInsertComputed(object.namespace, () => ({ owner, uids: new Set<string>() }));
+      own.owner = owner;
+      own.uids.add(object.uid);
     }
   }
 
@@ -41,11 +49,11 @@ export class OwnerGraph {
     if (!known) return;
     this.#version++;
     for (const owner of known.owners) {
-      const below = this.#below.get(owner.uid);
-      below?.delete(uid);
-      if (below?.size !== 0) continue;
-      this.#below.delete(owner.uid);
-      this.#owners.delete(owner.uid);
+      const below = this.#dependents.get(owner.uid);
+      const own = below?.get(known.namespace);
+      own?.uids.delete(uid);
+      if (own?.uids.size === 0) below!.delete(known.namespace);
+      if (below?.size === 0) this.#dependents.delete(owner.uid);
     }
     this.#owned.delete(uid);
   }
@@ -56,41 +64,59 @@ export class OwnerGraph {
   }
 
   /**
-   * Returns the uids of the roots of a tree query: those of the lanes, and of matching owners without a lane.
+   * Returns the lane keys of the roots of a tree query: those of the lanes, and of matching owners without a
+   * lane.
    */
   roots(lanes: Iterable<ObjectName>, filter: Filter): Set<string> {
     const roots = new Set<string>();
-    for (const { uid } of lanes) if (uid !== "") roots.add(uid);
-    for (const { group = "", kind, name, uid, namespace } of this.#owners.values())
-      if (filter.object({ group, kind, name, uid, namespace })) roots.add(uid);
+    for (const lane of lanes) if (lane.uid !== "") roots.add(laneKey(lane));
+    for (const below of this.#dependents.values())
+      for (const [namespace, { owner }] of below) {
+        const object = { group: "", ...owner, namespace };
+        if (filter.object(object)) roots.add(laneKey(object));
+      }
     return roots;
   }
 
-  /** Returns all descendants of these roots, each once. */
+  /** Returns the lane keys of all descendants of these roots, each once. */
   below(roots: Iterable<string>): Set<string> {
     const found = new Set<string>();
     let level = [...roots];
     for (let depth = 0; depth < maxLevels && level.length > 0; depth++) {
       const next: string[] = [];
-      for (const uid of level)
-        for (const owned of this.#below.get(uid) ?? [])
-          if (!found.has(owned)) {
-            found.add(owned);
-            next.push(owned);
-          }
+      for (const key of level)
+        for (const object of this.#dependentsOf(key)) {
+          const owned = laneKey(object);
+          if (found.has(owned)) continue;
+          found.add(owned);
+          next.push(owned);
+        }
       level = next;
     }
     return found;
   }
 
-  /** Returns all ancestors. */
-  ancestors(uid: string): string[] {
+  *#dependentsOf(key: string): Generator<OwnedObject> {
+    const slash = key.indexOf("/");
+    const namespace = key.slice(0, slash);
+    for (const [within, { uids }] of this.#dependents.get(key.slice(slash + 1)) ?? [])
+      if (namespace === "" || within === namespace) for (const uid of uids) yield this.#owned.get(uid)!;
+  }
+
+  /** Returns the lane keys of all ancestors, both as cluster-scoped objects and as those of the namespace. */
+  ancestors(object: ObjectName): string[] {
     const found = new Set<string>();
-    let level = [uid];
+    let level = this.#known(object);
     for (let depth = 0; depth < maxLevels && level.length > 0; depth++) {
-      level = level.flatMap((each) => this.#owned.get(each)?.owners.map((owner) => owner.uid) ?? []);
-      level = level.filter((each) => !found.has(each));
-      for (const each of level) found.add(each);
+      const next: OwnedObject[] = [];
+      for (const { owners, namespace } of level)
+        for (const { uid } of owners) {
+          const key = `${namespace}/${uid}`;
+          if (found.has(key)) continue;
+          found.add(key).add(`/${uid}`);
+          next.push(...this.#ownerFrom(namespace, uid));
+        }
+      level = next;
     }
     return [...found];
   }
@@ -99,15 +125,28 @@ export class OwnerGraph {
    * Returns the chain of owners from the direct owner upwards; at each level the controller, or else the
    * first owner.
    */
-  chain(uid: string): readonly OwnerInfo[] {
+  chain(object: ObjectName): readonly OwnerInfo[] {
     const chain: OwnerInfo[] = [];
-    for (let at = this.#owned.get(uid); at && chain.length < maxLevels;) {
+    for (let [at] = this.#known(object); at && chain.length < maxLevels;) {
       const owner = at.owners.find(({ controller }) => controller) ?? at.owners[0]!;
       if (chain.some((each) => each.uid === owner.uid)) break;
       chain.push(owner);
-      at = this.#owned.get(owner.uid);
+      [at] = this.#ownerFrom(at.namespace, owner.uid);
     }
     return chain;
+  }
+
+  /** Returns the object with its owners, unless another object has the uid: events may contain any uid. */
+  #known({ uid, namespace, kind, group }: ObjectName): readonly OwnedObject[] {
+    const found = this.#owned.get(uid);
+    const same = found?.namespace === namespace && found.kind === kind && found.group === group;
+    return same ? [found] : [];
+  }
+
+  /** Returns the owner with its own owners, as referred to from a namespace. */
+  #ownerFrom(namespace: string, uid: string): readonly OwnedObject[] {
+    const found = this.#owned.get(uid);
+    return found && (found.namespace === namespace || found.namespace === "") ? [found] : [];
   }
 }
 

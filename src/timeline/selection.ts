@@ -71,8 +71,8 @@ function lanesOf(
   const found = new Set<Lane>();
   for (const lane of index.lanes()) if (filter.object(lane)) found.add(lane);
   if (!parameters.tree) return found;
-  for (const uid of graph.below(graph.roots(found, filter))) {
-    const lane = index.lane(uid);
+  for (const key of graph.below(graph.roots(found, filter))) {
+    const lane = index.lane(key);
     if (lane) found.add(lane);
   }
   return found;

@@ -16,6 +16,10 @@ export interface EventReading {
 
 export const storedEvent = (item: CachedObject): Event => JSON.parse(item.json.toString()) as Event;
 
+/**
+ * Reads an event. Its object counts as one of the event's own namespace, or as cluster-scoped: events may
+ * name any namespace, but permission to write them is given by their own.
+ */
 export function readEvent(event: Event): EventReading {
   const { regarding, deprecatedSource: source, series, metadata } = event;
   const kind = regarding.kind ?? "";
@@ -29,7 +33,7 @@ export function readEvent(event: Event): EventReading {
     object: {
       group: groupOf(regarding.apiVersion ?? ""),
       kind,
-      namespace: regarding.namespace ?? "",
+      namespace: regarding.namespace ? (metadata.namespace ?? "") : "",
       name,
       uid: regarding.uid ?? "",
     },

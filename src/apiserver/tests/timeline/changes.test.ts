@@ -227,3 +227,44 @@ test("recorded changes survive a restart, including those just before it", async
   assert.deepEqual(await names(third), ["Created a", "Created b"]);
   await third.stop();
 });
+
+test("an event that names an object of another namespace neither joins its lane nor shows its owners", async () => {
+  const [mine, other] = [await place(), await place()];
+  const owner = {
+    apiVersion: "v1",
+    kind: "Pod",
+    name: "secret-owner",
+    uid: "uid-secret-owner",
+    controller: true,
+  };
+  const pods = `/api/v1/namespaces/${other}/pods`;
+  const victim = (await must(201, "POST", pods, { body: pod("secret-name", owner) })).json;
+  const uid = textAt(victim, "metadata.uid");
+  const regarding = { kind: "Pod", apiVersion: "v1", name: "forged", uid };
+  for (const [name, namespace] of [
+    ["own", mine],
+    ["foreign", other],
+  ] as const)
+    await must(201, "POST", `/apis/events.orch.io/v1/namespaces/${mine}/events`, {
+      body: newEvent(name, mine, { regarding: { ...regarding, namespace } }),
+    });
+  const lanes = (await timeline(`namespaces/${mine}/lanes`))["items"] as Json[];
+  assert.deepEqual(each(lanes, "object.name"), ["forged"]);
+  assert.deepEqual(each(lanes, "object.namespace"), [mine]);
+  assert.deepEqual(each(lanes, "owners"), [[]]);
+  assert.deepEqual(each(lanes, "alive"), [false]);
+  const theirs = (await timeline(`namespaces/${other}/lanes`))["items"] as Json[];
+  assert.deepEqual(each(theirs, "object.name"), ["secret-name"]);
+  assert.deepEqual(each(theirs, "counts"), [{ Created: 1 }]);
+  assert.deepEqual(
+    each((await timeline(`lanes?uid=${uid}`))["items"] as Json[], "object.name")
+      .map(String)
+      .sort(),
+    ["forged", "secret-name"],
+  );
+  const tree = await timeline(`namespaces/${mine}/timelines?name=secret-owner&tree=true`);
+  assert.deepEqual(tree["items"], []);
+  // The entries show what the events say.
+  const entries = (await timeline(`namespaces/${mine}/timelines`))["items"] as Json[];
+  assert.deepEqual(each(entries, "object.namespace").map(String).sort(), [mine, other].sort());
+});
