@@ -4,6 +4,7 @@
 import { codePoints, elements, isMapLike, lookUp, mapKeys, sizeOf } from "./operations.ts";
 import { FormatValue } from "./library/named-formats.ts";
 import { Opaque, type Value, adapt, isList } from "./values.ts";
+import { chargeWalk, walkFactor } from "./walk-limit.ts";
 
 export const stringFactor = 0.1;
 export const regexFactor = 0.25;
@@ -96,6 +97,7 @@ function wholeTraversal(value: Value): number {
   if (typeof value === "string") return Math.trunc(Buffer.byteLength(value) * stringFactor);
   if (value instanceof Uint8Array) return Math.trunc(value.length * stringFactor);
   let cost = 0;
+  if (typeof value === "object" && value !== null) chargeWalk(1 + (sizeOf(value) ?? 0) * walkFactor);
   if (isList(value)) for (const item of elements(value)) cost += wholeTraversal(adapt(item));
   else if (isMapLike(value))
     for (const key of mapKeys(value)) cost += wholeTraversal(key) + wholeTraversal(lookUp(value, key)!);

@@ -25,6 +25,8 @@ export class Evaluation {
   limit = 0;
   /** Cost of copying for which the reference charges nothing. It counts against the limit by itself. */
   copied = 0;
+  /** Cost of visiting parts of values for which the reference charges nothing, with a limit like `copied`. */
+  walked = 0;
   readonly slots: (Value | undefined)[];
 
   constructor(slots: number) {

@@ -24,6 +24,7 @@ import {
   optionalNone,
   optionalOf,
 } from "./values.ts";
+import { chargeWalk, walkFactor } from "./walk-limit.ts";
 import { addTime, durationOf, sinceTime } from "./time-values.ts";
 
 // ---- equality
@@ -43,6 +44,16 @@ export function equal(left: Value, right: Value): boolean {
   }
 }
 
+/** Compares parts of values, for which the reference charges nothing. */
+export function equalParts(left: Value, right: Value): boolean {
+  if (typeof left === "string") {
+    if (typeof right !== "string" || left.length !== right.length) return false;
+    if (left.length > 10) chargeWalk(left.length * walkFactor);
+  } else if (typeof left === "object" && left !== null && left !== right)
+    chargeWalk(1 + (sizeOf(left) ?? 0) * walkFactor);
+  return equal(left, right);
+}
+
 /** Reports whether equality is defined: schema data cannot be compared with a value of a different kind. */
 export const comparable = (left: Value, right: Value): boolean =>
   !(left instanceof View) || right === null || (left.view === "list" ? isList(right) : isMapLike(right));
@@ -59,7 +70,7 @@ const numeric = (value: Value): number | bigint | undefined =>
   isInt(value) ? value : value instanceof Double || value instanceof Uint ? value.value : undefined;
 
 function equalObjects(left: Value, right: Value): boolean {
-  const own = left instanceof View ? left.equals(right, equal) : undefined;
+  const own = left instanceof View ? left.equals(right, equalParts) : undefined;
   if (own !== undefined) return own;
   if (left instanceof Double || left instanceof Uint) return equalNumbers(left, right);
   if (isList(left)) return isList(right) && equalLists(left, right);
@@ -74,13 +85,13 @@ function equalObjects(left: Value, right: Value): boolean {
 }
 
 function equalOptionals({ value: left }: OptionalValue, { value: right }: OptionalValue): boolean {
-  return left === undefined || right === undefined ? left === right : equal(left, right);
+  return left === undefined || right === undefined ? left === right : equalParts(left, right);
 }
 
 function equalLists(left: readonly Value[] | View, right: readonly Value[] | View): boolean {
   const a = elements(left);
   const b = elements(right);
-  return a.length === b.length && a.every((item, index) => equal(adapt(item), adapt(b[index]!)));
+  return a.length === b.length && a.every((item, index) => equalParts(adapt(item), adapt(b[index]!)));
 }
 
 function equalMaps(left: Value, right: Value): boolean {
@@ -88,7 +99,7 @@ function equalMaps(left: Value, right: Value): boolean {
   if (keys.length !== mapKeys(right).length) return false;
   return keys.every((key) => {
     const other = lookUp(right, key);
-    return other !== undefined && equal(lookUp(left, key)!, other);
+    return other !== undefined && equalParts(lookUp(left, key)!, other);
   });
 }
 
@@ -209,7 +220,7 @@ function element(list: readonly Value[] | View, key: Value, given = false): Valu
 
 export function isIn(item: Value, container: Value): boolean {
   if (isRecord(container)) return typeof item === "string" && ownMember(container, item) !== undefined;
-  if (isList(container)) return elements(container).some((other) => equal(item, adapt(other)));
+  if (isList(container)) return elements(container).some((other) => equalParts(item, adapt(other)));
   if (isMapLike(container)) return lookUp(container, item) !== undefined;
   throw noSuchOverload();
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Double, type Value, compile, environment, listOf, mapOf, types } from "./index.ts";
+import { Double, type Value, compile, environment, lastRelease, listOf, mapOf, types } from "./index.ts";
 
 const env = environment();
 const variables = {
@@ -203,6 +203,50 @@ for (const [name, source] of doubling)
     for (let run = 0; run < 300; run += 1)
       assert.equal((program.evaluate(bindings, 100) as { value: number }).value, 12);
   });
+
+const pairs = (leaf: string): string => `[${leaf}]${".map(x, [x, x])".repeat(40)}`;
+const sharing: [name: string, source: string][] = [
+  ["compared", `${pairs("x")} == ${pairs("x")}`],
+  [
+    "compared as maps",
+    `[x]${".map(x, {'a': x, 'b': x})".repeat(40)} != [x]${".map(x, {'a': x, 'b': x})".repeat(40)}`,
+  ],
+  ["compared as lists of empty lists", `${pairs("[]")} == ${pairs("[]")}`],
+  ["searched for", `${pairs("x")} in [${pairs("x")}]`],
+  ["found by index", `[${pairs("x")}].indexOf(${pairs("x")}) == 0`],
+  ["compared as a set", `sets.contains([${pairs("x")}], [${pairs("x")}])`],
+  ["intersected as a set", `sets.intersects([${pairs("x")}], [${pairs("x")}])`],
+  ["formatted", `'%s'.format([${pairs("x")}]) == ''`],
+  ["formatted with maps", `'%s'.format([x]${".map(x, {'a': x, 'b': x})".repeat(40)}) == ''`],
+];
+for (const [name, source] of sharing)
+  test(`a list of shared parts that is ${name} stops at the cost limit`, () => {
+    const compiled = compile(environment({ release: lastRelease }), source, { variables });
+    assert.ok("program" in compiled, JSON.stringify(compiled));
+    const { program } = compiled;
+    // The hot path is compiled after 200 runs.
+    for (let run = 0; run < 202; run += 1) {
+      const outcome = program.evaluate(bindings, 5_000);
+      assert.ok("error" in outcome && outcome.exceeded, JSON.stringify(outcome));
+    }
+  });
+
+test("a list of shared parts whose cost is measured stops at the cost limit", () => {
+  const source = `${pairs("''")}.lastIndexOf([]) == 0`;
+  const compiled = compile(env, source, { variables, libraryCosts: true });
+  assert.ok("program" in compiled);
+  const outcome = compiled.program.evaluate(bindings, 5_000);
+  assert.ok("error" in outcome && outcome.exceeded, JSON.stringify(outcome));
+});
+
+test("each run may compare parts up to the whole limit", () => {
+  const nested = "[[[1, 2], [3, 4]], [[5, 6], [7, 8]]]";
+  const source = `[x].all(x, [[[x, 2], [3, 4]], [[5, 6], [7, 8]]] == ${nested} || true)`;
+  const compiled = compile(env, source, { variables });
+  assert.ok("program" in compiled);
+  for (let run = 0; run < 300; run += 1)
+    assert.equal((compiled.program.evaluate(bindings, 100) as { value: boolean }).value, true);
+});
 
 const hostile: [name: string, source: string][] = [
   ["deep parentheses", "(".repeat(5000) + "1" + ")".repeat(5000)],

@@ -28,6 +28,7 @@ import { type Plan, PlanError, plan } from "./plan.ts";
 import { formatErrors } from "./source.ts";
 import { type CelType, types } from "./types.ts";
 import { EvaluationError, type Value } from "./values.ts";
+import { withWalkLimit } from "./walk-limit.ts";
 
 export interface Environment {
   readonly functions: ReadonlyMap<string, FunctionDeclaration>;
@@ -206,6 +207,7 @@ function runnerOf({ run, inputs, slots }: Plan, makeHot: () => HotPath | undefin
     if (!hot) return run(state);
     const value = attempt(hot, state);
     if (value !== undefined) return value;
+    state.walked = 0;
     bailouts += 1;
     if (bailouts > maxBailouts && bailouts * 4 > runs) hot = undefined;
     return run(state);
@@ -215,10 +217,11 @@ function runnerOf({ run, inputs, slots }: Plan, makeHot: () => HotPath | undefin
     idle = undefined;
     state.cost = 0;
     state.copied = 0;
+    state.walked = 0;
     state.limit = costLimit;
     for (let at = 0; at < names.length; at += 1) state.slots[places[at]!] = bindings[names[at]!];
     try {
-      return { value: evaluate(state), cost: state.cost };
+      return { value: withWalkLimit(state, () => evaluate(state)), cost: state.cost };
     } catch (error) {
       if (error instanceof EvaluationError)
         return { error: error.message, cost: state.cost, exceeded: false };

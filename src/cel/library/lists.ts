@@ -1,7 +1,7 @@
 // Functions on lists: isSorted, sum, min, max, indexOf, lastIndexOf.
 
 import { type Library, declare, method } from "../declarations.ts";
-import { add, compare, elements, equal } from "../operations.ts";
+import { add, compare, elements, equalParts } from "../operations.ts";
 import { type CelType, listOf, typeParam, types } from "../types.ts";
 import {
   Double,
@@ -93,13 +93,13 @@ export const listsLibrary: Library = [
   declare(
     "indexOf",
     method("list_a_index_of_int", [listOf(anyType), anyType], int, (list, item) =>
-      itemsOf(list).findIndex((other) => equal(adapt(other), item)),
+      itemsOf(list).findIndex((other) => equalParts(adapt(other), item)),
     ),
   ),
   declare(
     "lastIndexOf",
     method("list_a_last_index_of_int", [listOf(anyType), anyType], int, (list, item) =>
-      itemsOf(list).findLastIndex((other) => equal(adapt(other), item)),
+      itemsOf(list).findLastIndex((other) => equalParts(adapt(other), item)),
     ),
   ),
 ];

@@ -2,7 +2,7 @@
 
 import { doubleText, toText, typeNameOf } from "../conversions.ts";
 import { type Library, declare, method, overload } from "../declarations.ts";
-import { elements, isMapLike, lookUp, mapKeys } from "../operations.ts";
+import { elements, isMapLike, lookUp, mapKeys, sizeOf } from "../operations.ts";
 import { listOf, types } from "../types.ts";
 import {
   Double,
@@ -18,6 +18,7 @@ import {
   isList,
   noSuchOverload,
 } from "../values.ts";
+import { chargeWalk, walkFactor } from "../walk-limit.ts";
 
 const { dyn, string } = types;
 const usualPrecision = 6;
@@ -113,6 +114,7 @@ function plain(value: Value): string {
 
 /** Formats a value nested in a list or map as an expression would spell it. */
 function literal(value: Value): string {
+  chargeWalk(1 + (sizeOf(value) ?? 0) * walkFactor);
   if (typeof value === "string") return JSON.stringify(value);
   if (value instanceof Uint8Array) return `b${JSON.stringify(Buffer.from(value).toString())}`;
   if (value instanceof Timestamp) return `timestamp(${JSON.stringify(toText(value))})`;
@@ -121,7 +123,9 @@ function literal(value: Value): string {
     return Number.isFinite(value.value)
       ? value.value.toFixed(usualPrecision)
       : JSON.stringify(doubleText(value.value));
-  return plain(value);
+  const text = plain(value);
+  chargeWalk(text.length * walkFactor);
+  return text;
 }
 
 /** The kinds of values that each clause accepts, and its error message. */
