@@ -135,6 +135,7 @@ function build(name) {
 }
 
 function run(program) {
+  require("./missing-methods.js");
   if (program.endsWith(".cjs")) return runScript(program);
   const { enableCompileCache } = require("node:module");
   enableCompileCache?.(join(root, "node_modules", ".cache", "orch"));

@@ -1,6 +1,7 @@
 // Loads the library's parts for its doors, dist/pack/client.js and dist/pack/apiserver.js. Both doors see the same
 // modules.
 "use strict";
+require("./missing-methods.js");
 const { createRequire } = require("node:module");
 const { fileURLToPath } = require("node:url");
 const { evaluate, saveCache } = require("./packed-script.js");
