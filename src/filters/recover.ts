@@ -1,4 +1,4 @@
-// Turns errors into Status responses; this is the only place that does.
+// Turns thrown errors into Status responses.
 import { randomUUID } from "node:crypto";
 import { ApiError } from "#base";
 import type { Dialect } from "#dialect";
