@@ -4,7 +4,7 @@
 //
 //   client.cjs      (function(require, packedAt) { …; return { names that apiserver.cjs uses, client_exports } })
 //   apiserver.cjs   (function(require, packedAt, { those names }) { …; return { apiserver_exports } })
-//   client.js       export const { … } = evaluated("client.cjs").client_exports
+//   client.js       export const { … } = partOf(…, ["client"]).client_exports
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { inAscii, modulesIn, put, putMarks } from "./packed-files.mjs";
 import { root, runtime } from "./setup.mjs";
 
-/** Each part uses the names of the ones before it. */
+/** Each part uses names of the one before it. */
 const parts = ["client", "apiserver"];
 
 export async function packLibrary(build, outdir) {
@@ -53,10 +53,10 @@ export async function packLibrary(build, outdir) {
     if (path === "<stdin>") namespaces = [...code.matchAll(/^keep\((\w+)\);/gm)].map(([, name]) => name);
     else codes[part] += path === "" ? code : `// ${path}\n${code}`;
   }
+  const shared = codes.map((code, at) => sharedNames(code, codes.slice(at + 1)));
   return rooms.flatMap((room, at) => {
-    const shared = at + 1 < rooms.length ? sharedNames(codes[at], codes.slice(at + 1)) : [];
-    const given = at === 0 ? [] : sharedNames(codes[at - 1], codes.slice(at));
-    const script = putScript(join(outdir, `${room}.cjs`), codes[at], given, [...shared, namespaces[at]]);
+    const returned = [...shared[at], namespaces[at]];
+    const script = putScript(join(outdir, `${room}.cjs`), codes[at], shared[at - 1] ?? [], returned);
     const exports = metafile.outputs[relativeOutput(metafile, room)].exports;
     return [script, putMarks(script), put(join(outdir, `${room}.js`), door(at, namespaces[at], exports))];
   });
