@@ -27,7 +27,7 @@ exports.launch = function launch(name) {
 
 /** Calls the function after the program has started. Programs that exit sooner do not wait for it. */
 function afterStart(act) {
-  setTimeout(() => act(), 5000).unref();
+  setTimeout(() => act(), 1000).unref();
 }
 
 /**
