@@ -37,8 +37,8 @@ export class StoreFull extends Error {
 /** The data on disk differs from what was written. */
 export class StoreDamaged extends Error {
   override readonly name = "StoreDamaged";
-  constructor(file: string, detail: string) {
-    super(`the store file ${file} is damaged: ${detail}; restore it from a backup`);
+  constructor(file: string, detail: string, remedy = "restore it from a backup") {
+    super(`the store file ${file} is damaged: ${detail}; ${remedy}`);
   }
 }
 

@@ -16,14 +16,8 @@ import { DatabaseSync } from "node:sqlite";
 import { Worker } from "node:worker_threads";
 import { makeFolder } from "#base";
 import { StoreDamaged } from "../errors.ts";
-import {
-  applicationId,
-  siblingModule,
-  type Fault,
-  formatVersion,
-  storeFile,
-  structuralDamage,
-} from "./files.ts";
+import { alteredRow, alteredValue, missingRow, structuralDamage } from "./damage.ts";
+import { applicationId, siblingModule, type Fault, formatVersion, storeFile } from "./files.ts";
 import { damageOf } from "./reader.ts";
 
 /** SQLITE_NOTADB */
@@ -46,7 +40,7 @@ export async function backupStore(dir: string, file: string): Promise<void> {
         damageOf(source, { errcode: fault.code, message: fault.message }) ??
         new Error(`the store in ${dir} could not be backed up: ${fault.message}`)
       );
-    checkBackup(partial);
+    checkIntact(partial, source);
     flush(partial);
     renameSync(partial, file);
     flush(dirname(resolve(file)));
@@ -75,7 +69,7 @@ export async function restoreStore(file: string, dir: string): Promise<void> {
   if (!found.isFile()) throw new Error(`${file} is not a backup: it is not a regular file`);
   if (existsSync(dir) && readdirSync(dir).length > 0)
     throw new Error(`${dir} is not empty; a store is restored into an empty directory only`);
-  checkBackup(file);
+  checkIntact(file, file, "use another backup");
   makeFolder(dir);
   const target = storeFile(dir);
   const partial = `${target}.partial`;
@@ -90,34 +84,36 @@ export async function restoreStore(file: string, dir: string): Promise<void> {
   }
 }
 
-/** Throws unless the file is an intact store of a known format. */
-function checkBackup(file: string): void {
+/** Throws, naming `source`, unless the file is an intact store of a known format. Reads every row. */
+function checkIntact(file: string, source: string, remedy?: string): void {
   let db: DatabaseSync | undefined;
   try {
     db = new DatabaseSync(file, { readOnly: true });
     const first = (sql: string): unknown => Object.values(db!.prepare(sql).get() ?? {})[0];
     if (first("PRAGMA application_id") !== applicationId)
-      throw new Error(`${file} is not a backup: it is not a store`);
+      throw new Error(`${source} is not a backup: it is not a store`);
     if (first("PRAGMA user_version") !== formatVersion)
       throw new Error(
-        `${file} has format ${String(first("PRAGMA user_version"))}, this program knows ${formatVersion}`,
+        `${source} has format ${String(first("PRAGMA user_version"))}, this program knows ${formatVersion}`,
       );
-    const damage = structuralDamage(db);
-    if (damage !== undefined) throw new StoreDamaged(file, damage);
+    const damage = structuralDamage(db) ?? alteredRow(db) ?? missingRow(db) ?? alteredValue(db);
+    if (damage !== undefined) throw new StoreDamaged(source, damage, remedy);
   } catch (error) {
-    throw namingFile(file, error);
+    throw namingFile(source, error, remedy);
   } finally {
     db?.close();
   }
 }
 
 /** Adds the file to an error of SQLite, whose messages name none. */
-function namingFile(file: string, error: unknown): Error {
+function namingFile(file: string, error: unknown, remedy?: string): Error {
   const { errcode, message } = error as Error & { readonly errcode?: number };
   if (errcode === undefined) return error as Error;
   if (errcode % 256 === notDatabase)
     return new Error(`${file} is not a backup: ${message}`, { cause: error });
-  return damageOf(file, error) ?? new Error(`${file} could not be read: ${message}`, { cause: error });
+  return damageOf(file, error)
+    ? new StoreDamaged(file, message, remedy)
+    : new Error(`${file} could not be read: ${message}`, { cause: error });
 }
 
 // Copying holds a snapshot for as long as the disk takes, so it must not run in a server's event loop.

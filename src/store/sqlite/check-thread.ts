@@ -2,7 +2,8 @@
 
 import { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
-import { type Fault, faultOf, rowSeal, structuralDamage } from "./files.ts";
+import { alteredRow, structuralDamage } from "./damage.ts";
+import { type Fault, faultOf } from "./files.ts";
 
 if (parentPort) {
   let fault: Fault | undefined;
@@ -17,25 +18,4 @@ if (parentPort) {
     db?.close();
   }
   parentPort.postMessage(fault);
-}
-
-type Columns = [
-  revision: number,
-  key: string,
-  created: number,
-  before: number,
-  expires: number,
-  seal: number,
-];
-
-/** Checks every row of the log, which was loaded without verifying its checksums. */
-function alteredRow(db: DatabaseSync): string | undefined {
-  const rows = db.prepare("SELECT revision, key, created, before, expires, seal FROM log");
-  rows.setReturnArrays(true);
-  for (const row of rows.iterate()) {
-    const [revision, key, created, before, expires, seal] = row as unknown as Columns;
-    if (seal !== rowSeal(revision, key, created, before, expires))
-      return `the log is not what was written at revision ${revision}`;
-  }
-  return undefined;
 }

@@ -11,7 +11,6 @@
 import { closeSync, openSync, statfsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { crc32 } from "node:zlib";
-import type { DatabaseSync } from "node:sqlite";
 import type { Revision } from "../store.ts";
 
 export const storeFile = (dir: string): string => join(dir, "store.db");
@@ -63,12 +62,6 @@ export interface Fault {
 export function faultOf(error: unknown): Fault {
   const { errcode, message } = error as { errcode?: number; message?: string };
   return { code: errcode ?? 0, message: message ?? String(error) };
-}
-
-/** Describes structural damage of a database; returns undefined if it is intact. Reads the whole file. */
-export function structuralDamage(db: DatabaseSync): string | undefined {
-  const verdict = String(Object.values(db.prepare("PRAGMA quick_check(1)").get() ?? {})[0]);
-  return verdict === "ok" ? undefined : verdict;
 }
 
 /** Reports whether the disk has room to checkpoint the whole write-ahead log into the database. */

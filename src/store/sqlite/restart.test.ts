@@ -391,6 +391,28 @@ test("backup and restore refuse to overwrite, and refuse files that are not stor
   await store.close();
 });
 
+for (const [name, damage] of damages)
+  test(`restore refuses a backup with ${name}, and creates no store`, async () => {
+    const file = join(root, `damaged-${++made}.db`);
+    const target = place();
+    await backupStore(await filled(), file);
+    damage(file);
+    await assert.rejects(restoreStore(file, target), (error) => (error as Error).message.includes(file));
+    assert.equal(existsSync(target), false);
+  });
+
+for (const [name, damage] of damages.filter(([each]) => /altered|missing/.test(each)))
+  test(`a backup of a store with ${name} is refused and leaves no file`, async () => {
+    const dir = await filled();
+    damage(join(dir, "store.db"));
+    const file = join(root, `refused-${++made}.db`);
+    await assert.rejects(
+      backupStore(dir, file),
+      (error) => error instanceof StoreDamaged && error.message.includes(join(dir, "store.db")),
+    );
+    assert.ok(!existsSync(file) && !existsSync(`${file}.partial`));
+  });
+
 const unfit: [name: string, damage: string, why: RegExp][] = [
   ["of an unknown format", "PRAGMA user_version = 99", /has format 99/],
   ["of another program", "PRAGMA application_id = 99", /it is not a store/],

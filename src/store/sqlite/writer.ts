@@ -15,10 +15,10 @@ import {
   layout,
   pageBytes,
   rowSeal,
-  structuralDamage,
   valueSeal,
 } from "./files.ts";
 import { acknowledgedFile, openAcknowledged } from "./acknowledged.ts";
+import { structuralDamage } from "./damage.ts";
 import {
   type WriterRequest,
   type Pages,
