@@ -2,7 +2,7 @@
 // differs from every stock schema and because duplicate keys must be reported with their line.
 
 import { type Event, EVENT_ID, SCALAR_STYLE, type ScalarEvent, getScalarValue, parseEvents } from "js-yaml";
-import { setOwn } from "#base";
+import { deepCopy, setOwn } from "#base";
 import { parseUniqueJson } from "../json/parse.ts";
 import { YamlError } from "./error.ts";
 import { yamlNumber } from "./yaml-number.ts";
@@ -20,6 +20,11 @@ const maxNesting = 500;
  * comes close, and programs send JSON.
  */
 const maxEvents = 250_000;
+/**
+ * Maximum number of characters that aliases repeat. The size of a document does not bound it, and no object of
+ * that size can be stored.
+ */
+const maxAliasedLength = 4 << 20;
 
 /** Parses all documents of a text; an empty document is null. */
 export function parseYamlDocuments(input: string | Uint8Array): ParsedYaml[] {
@@ -79,6 +84,10 @@ interface Anchored {
   readonly value: unknown;
   /** Number of values it contains, itself included. */
   readonly size: number;
+  /** Number of characters of its keys and scalars. */
+  readonly length: number;
+  /** Number of collections that contain its innermost value. */
+  readonly depth: number;
 }
 
 const open: unique symbol = Symbol("open");
@@ -91,6 +100,11 @@ class Composer {
   #duplicate: string[] = [];
   #values = 0;
   #aliased = 0;
+  #length = 0;
+  #aliasedLength = 0;
+  #depth = 0;
+  /** Maximum depth since the start of the innermost anchored value. */
+  #deepest = 0;
   /** Offset of each line; computed when a line number is first needed. */
   #lineStarts: readonly number[] | undefined;
 
@@ -134,14 +148,21 @@ class Composer {
     if (event.anchorStart < 0) return read();
     const name = this.#source.slice(event.anchorStart, event.anchorEnd);
     this.#anchors.set(name, open);
-    const before = this.#values;
+    const [values, length, deepest] = [this.#values, this.#length, this.#deepest];
+    this.#deepest = this.#depth;
     const value = read();
-    this.#anchors.set(name, { value, size: this.#values - before + 1 });
+    this.#anchors.set(name, {
+      value,
+      size: this.#values - values + 1,
+      length: this.#length - length,
+      depth: this.#deepest - this.#depth,
+    });
+    this.#deepest = Math.max(this.#deepest, deepest);
     return value;
   }
 
   /**
-   * An alias is expanded to a copy. Nested aliases grow exponentially, so the allowed share of aliased values
+   * An alias is expanded to a copy, because callers change values in place. Nested aliases grow exponentially, so the allowed share of aliased values
    * shrinks as documents get larger.
    */
   #alias(name: string): unknown {
@@ -150,15 +171,24 @@ class Composer {
     if (anchored === open) throw new YamlError(`yaml: anchor '${name}' value contains itself`);
     this.#values += anchored.size;
     this.#aliased += anchored.size;
+    this.#length += anchored.length;
+    this.#aliasedLength += anchored.length;
     const allowed =
       this.#values <= 400_000
         ? 0.99
         : this.#values >= 4_000_000
           ? 0.1
           : 0.99 - (0.89 * (this.#values - 400_000)) / 3_600_000;
-    if (this.#aliased > 100 && this.#values > 1000 && this.#aliased / this.#values > allowed)
+    const tooMany = this.#aliased > 100 && this.#values > 1000 && this.#aliased / this.#values > allowed;
+    if (tooMany || this.#aliasedLength > maxAliasedLength)
       throw new YamlError("yaml: document contains excessive aliasing");
-    return anchored.value;
+    this.#checkDepth(this.#depth + anchored.depth);
+    return deepCopy(anchored.value);
+  }
+
+  #checkDepth(depth: number): void {
+    if (depth > maxNesting) throw new YamlError(`yaml: exceeded max depth of ${maxNesting}`);
+    this.#deepest = Math.max(this.#deepest, depth);
   }
 
   #tagOf(event: ScalarEvent): string {
@@ -167,6 +197,7 @@ class Composer {
 
   #scalar(event: ScalarEvent): unknown {
     const text = getScalarValue(this.#source, event);
+    this.#length += text.length;
     const tag = this.#tagOf(event);
     const value = tag
       ? resolveTagged(tag, text)
@@ -180,13 +211,16 @@ class Composer {
 
   #sequence(): unknown[] {
     const items: unknown[] = [];
+    this.#checkDepth(++this.#depth);
     while (this.#events[this.#at]!.type !== EVENT_ID.POP) items.push(this.#value());
     this.#at++;
+    this.#depth--;
     return items;
   }
 
   #mapping(): Record<string, unknown> {
     const result: Record<string, unknown> = {};
+    this.#checkDepth(++this.#depth);
     while (this.#events[this.#at]!.type !== EVENT_ID.POP) {
       const event = this.#events[this.#at]!;
       if (event.type === EVENT_ID.SCALAR && this.#isMerge(event)) {
@@ -201,6 +235,7 @@ class Composer {
       setOwn(result, key, value);
     }
     this.#at++;
+    this.#depth--;
     return result;
   }
 

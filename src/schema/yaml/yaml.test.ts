@@ -103,6 +103,29 @@ test("nested aliases are rejected before they are expanded", () => {
   assert.throws(() => parseYaml(lines.join("\n")), /excessive aliasing/);
 });
 
+test("text repeated by aliases is limited", () => {
+  const document = (length: number): string =>
+    `a: &a {k: ${"x".repeat(length)}}\nb: &b [${"*a, ".repeat(90)}]\nc: [*b, *b]\n`;
+  assert.equal(yamlToJson(document(10_000)).length > 2_700_000, true);
+  assert.throws(() => parseYaml(document(20_000)), /excessive aliasing/);
+});
+
+test("aliases count towards the nesting of the values that contain them", () => {
+  const nested = (levels: number, inner: string): string => "[".repeat(levels) + inner + "]".repeat(levels);
+  const document = (levels: number): string =>
+    `a: &a ${nested(200, "")}\nb: &b ${nested(200, "*a")}\nc: ${nested(levels, "*b")}\n`;
+  parseYaml(document(99));
+  assert.throws(() => parseYaml(document(100)), /exceeded max depth of 500/);
+});
+
+test("an alias and its anchor are separate values", () => {
+  const { value } = parseYaml("a: &a {k: [1]}\nb: *a\nc:\n  <<: *a\nd: {e: *a}\n");
+  const { a, b, c, d } = value as Record<string, { k: unknown[]; e: { k: unknown[] } }>;
+  const lists = [a!.k, b!.k, c!.k, d!.e.k];
+  assert.equal(new Set(lists).size, 4);
+  assert.deepEqual(lists, [[1], [1], [1], [1]]);
+});
+
 const printed: [name: string, value: unknown, text: string][] = [
   ["keys in natural order, sequences not indented", { b: [1, { c: 2, a: [] }], a10: "x", a2: {}, A: null }, "A: null\na2: {}\na10: x\nb:\n- 1\n- a: []\n  c: 2\n"],
   ["lists in lists", [[1, [2]], []], "- - 1\n  - - 2\n- []\n"],
