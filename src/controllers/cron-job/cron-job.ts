@@ -1,6 +1,6 @@
 // CronJob: creates a job for each scheduled time, subject to deadline and concurrency policy.
 import type { CronJob, CronJobStatus, Job, ObjectReference } from "#api";
-import { exponentialBuckets, timeOfMillis } from "#base";
+import { type CronSchedule, exponentialBuckets, parseCron, timeOfMillis } from "#base";
 import { type AnyObject, kinds } from "#client";
 import {
   type Controller,
@@ -15,7 +15,6 @@ import {
   writeStatus,
 } from "#controllerkit";
 import { keyOf, splitKey, timeOf } from "../pods.ts";
-import { type CronSchedule, parseCron } from "./cron-schedule.ts";
 
 type SeenCronJob = CronJob & AnyObject;
 type SeenJob = Job & AnyObject;

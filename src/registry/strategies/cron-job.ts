@@ -1,6 +1,6 @@
 // Cron jobs: a schedule and a template for jobs.
 import { CronJob, type CronJobSpec } from "#api";
-import { type FieldError, invalidValue, notSupported, required } from "#base";
+import { type FieldError, invalidValue, isTimeZone, notSupported, parseCron, required } from "#base";
 import type { RequestContext } from "../strategy.ts";
 import { ageColumn, ago, nameColumn } from "./cells/columns.ts";
 import { selectorText } from "./cells/text.ts";
@@ -13,7 +13,6 @@ import {
   podTemplateWarnings,
   templated,
 } from "./pod-template.ts";
-import { isTimeZone, scheduleProblem } from "./rules/cron.ts";
 import { notNegative } from "./rules/numbers.ts";
 import { oneOf } from "./rules/one-of.ts";
 import { podNameWarnings } from "./rules/workload.ts";
@@ -44,6 +43,16 @@ function specErrors(spec: CronJobSpec, old: CronJobSpec | undefined, ctx: Reques
     errors.push(notSupported(`${at}.manualSelector`, true, ["nil", "false"]));
   errors.push(...notNegative(spec.successfulJobsHistoryLimit, "spec.successfulJobsHistoryLimit"));
   return [...errors, ...notNegative(spec.failedJobsHistoryLimit, "spec.failedJobsHistoryLimit")];
+}
+
+/** Returns why a text is not a valid schedule, or undefined. */
+function scheduleProblem(text: string): string | undefined {
+  try {
+    parseCron(text);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
 }
 
 function zoneErrors(zone: string, field: string): FieldError[] {

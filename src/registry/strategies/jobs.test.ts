@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { cronJob } from "./cron-job.ts";
 import { job } from "./job.ts";
-import { isTimeZone, scheduleProblem } from "./rules/cron.ts";
 import {
   causesOf,
   cellsOf,
@@ -260,43 +259,6 @@ test("the table row shows the schedule of a cron job", () => {
     "<none>",
   ]);
 });
-
-const good = [
-  "* * * * *",
-  "0 0 1 1 0",
-  "*/15 0-6 1,15 jan-mar mon-fri",
-  "0/5 * ? * *",
-  "@daily",
-  "@every 1h30m",
-  "CRON_TZ=Europe/Berlin 0 4 * * *",
-];
-const bad = [
-  "",
-  "* * * *",
-  "60 * * * *",
-  "* 24 * * *",
-  "* * 0 * *",
-  "* * * 13 *",
-  "* * * * 7",
-  "5-1 * * * *",
-  "*/0 * * * *",
-  "a * * * *",
-  "1-2-3 * * * *",
-  "1/2/3 * * * *",
-  "@often",
-  "@every soon",
-  "TZ=Nowhere 0 0 * * *",
-];
-for (const text of good)
-  test(`"${text}" is a valid schedule`, () => assert.equal(scheduleProblem(text), undefined));
-for (const text of bad)
-  test(`"${text}" is an invalid schedule`, () => assert.notEqual(scheduleProblem(text), undefined));
-
-// prettier-ignore
-const zones: [string, boolean][] = [["UTC", true], ["Europe/Berlin", true], ["../etc/passwd", false], ["+01:00", false], ["Mars/Base", false]];
-for (const [zone, known] of zones)
-  test(`${zone} is ${known ? "a known" : "an unknown"} time zone`, () =>
-    assert.equal(isTimeZone(zone), known));
 
 test("completions of an indexed job are immutable unless the gate is on", () => {
   const indexed = (count: number): ApiObject =>

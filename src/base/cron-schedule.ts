@@ -1,4 +1,7 @@
-// Cron schedules: five fields with names, steps and ranges, shorthands, and time zones.
+// Cron schedules: five fields with names, steps and ranges, shorthands, and time zones. As in kube-apiserver,
+// validation and controller share the parser, so that every accepted schedule has the meaning it seems to have.
+
+import { parseDuration } from "./duration.ts";
 
 export interface CronSchedule {
   /** Returns the first time after this one in milliseconds; undefined if no time within five years matches. */
@@ -12,15 +15,15 @@ export class CronError extends Error {
 
 const months = "jan feb mar apr may jun jul aug sep oct nov dec".split(" ");
 const days = "sun mon tue wed thu fri sat".split(" ");
-const shorthands: Readonly<Record<string, string>> = {
-  "@yearly": "0 0 1 1 *",
-  "@annually": "0 0 1 1 *",
-  "@monthly": "0 0 1 * *",
-  "@weekly": "0 0 * * 0",
-  "@daily": "0 0 * * *",
-  "@midnight": "0 0 * * *",
-  "@hourly": "0 * * * *",
-};
+const shorthands: ReadonlyMap<string, string> = new Map([
+  ["@yearly", "0 0 1 1 *"],
+  ["@annually", "0 0 1 1 *"],
+  ["@monthly", "0 0 1 * *"],
+  ["@weekly", "0 0 * * 0"],
+  ["@daily", "0 0 * * *"],
+  ["@midnight", "0 0 * * *"],
+  ["@hourly", "0 * * * *"],
+]);
 
 interface Field {
   readonly values: ReadonlySet<number>;
@@ -32,41 +35,61 @@ function parseField(text: string, low: number, high: number, names: readonly str
   let isStar = false;
   const numberOf = (word: string): number => {
     const named = names.indexOf(word.toLowerCase());
-    const value = named >= 0 ? named + first : /^\d+$/.test(word) ? Number(word) : NaN;
-    if (Number.isNaN(value)) throw new CronError(`failed to parse "${word}" as a number`);
-    return value;
+    return named >= 0 ? named + first : parseNumber(word);
   };
-  for (const part of text.split(",")) {
-    const [range = "", stepText, ...rest] = part.split("/");
-    if (rest.length > 0) throw new CronError(`too many slashes: ${part}`);
-    const step = stepText === undefined ? 1 : numberOf(stepText);
-    if (step < 1) throw new CronError(`step of range should be a positive number: ${part}`);
+  for (const part of text.split(",").filter((each) => each !== "")) {
+    const [range = "", stepText, ...steps] = part.split("/");
+    const [lowText = "", highText, ...ends] = range.split("-");
+    const isAll = lowText === "*" || lowText === "?";
     let [from, to] = [low, high];
-    if (range === "*" || range === "?") isStar ||= step === 1;
-    else {
-      const ends = range.split("-");
-      if (ends.length > 2) throw new CronError(`too many hyphens: ${part}`);
-      from = numberOf(ends[0]!);
-      to = ends[1] === undefined ? (stepText === undefined ? from : high) : numberOf(ends[1]);
+    if (!isAll) {
+      from = to = numberOf(lowText);
+      if (ends.length > 0) throw new CronError(`too many hyphens: ${part}`);
+      if (highText !== undefined) to = numberOf(highText);
     }
+    if (steps.length > 0) throw new CronError(`too many slashes: ${part}`);
+    const step = stepText === undefined ? 1 : parseNumber(stepText);
+    if (stepText !== undefined && highText === undefined) to = high;
+    if (isAll) isStar ||= step === 1;
     if (from < low) throw new CronError(`beginning of range (${from}) below minimum (${low}): ${part}`);
     if (to > high) throw new CronError(`end of range (${to}) above maximum (${high}): ${part}`);
     if (from > to) throw new CronError(`beginning of range (${from}) beyond end of range (${to}): ${part}`);
+    if (step === 0) throw new CronError(`step of range should be a positive number: ${part}`);
     for (let value = from; value <= to; value += step) values.add(value);
   }
   return { values, isStar };
 }
 
-/** Parses a schedule; uses the local time zone if none is given. */
+function parseNumber(text: string): number {
+  const refuse = (why: string): CronError =>
+    new CronError(`failed to parse int from ${text}: strconv.Atoi: parsing ${JSON.stringify(text)}: ${why}`);
+  if (!/^[-+]?[0-9]+$/.test(text)) throw refuse("invalid syntax");
+  const value = Number(text);
+  if (Math.abs(value) >= 2 ** 63) throw refuse("value out of range");
+  if (value < 0) throw new CronError(`negative number (${value}) not allowed: ${text}`);
+  return value;
+}
+
+/** Parses a schedule; times are in the local time zone if neither the text nor the caller gives one. */
 export function parseCron(text: string, timeZone?: string): CronSchedule {
-  const withZone = /^(?:CRON_TZ|TZ)=(\S+)\s+(.*)$/.exec(text);
-  if (withZone) return parseCron(withZone[2]!, withZone[1]);
-  const every = /^@every\s+(\S+)$/.exec(text.trim());
-  if (every) {
-    const period = Math.max(1000, Math.floor(periodOf(every[1]!) / 1000) * 1000);
-    return { next: (after) => Math.floor(after / 1000) * 1000 + period };
+  const withZone = /^(?:CRON_TZ|TZ)=([^ ]*)(.*)$/s.exec(text);
+  if (!withZone) return parseInZone(text, offsets(timeZone));
+  const zone = withZone[1]!;
+  let offsetAt: OffsetAt;
+  try {
+    offsetAt = offsets(zone === "" ? "UTC" : zone);
+  } catch (error) {
+    throw new CronError(`provided bad location ${zone}: ${(error as Error).message}`);
   }
-  const fields = (shorthands[text.trim()] ?? text).trim().split(/\s+/);
+  return parseInZone(withZone[2]!.trim(), offsetAt);
+}
+
+function parseInZone(text: string, offsetAt: OffsetAt): CronSchedule {
+  if (text.startsWith("@every ")) return everyPeriod(text);
+  const shorthand = shorthands.get(text);
+  if (text.startsWith("@") && shorthand === undefined)
+    throw new CronError(`unrecognized descriptor: ${text}`);
+  const fields = (shorthand ?? text).split(/\s+/).filter((each) => each !== "");
   if (fields.length !== 5)
     throw new CronError(`expected exactly 5 fields, found ${fields.length}: [${fields.join(" ")}]`);
   const minute = parseField(fields[0]!, 0, 59, [], 0);
@@ -74,7 +97,8 @@ export function parseCron(text: string, timeZone?: string): CronSchedule {
   const date = parseField(fields[2]!, 1, 31, [], 0);
   const month = parseField(fields[3]!, 1, 12, months, 1);
   const weekday = parseField(fields[4]!, 0, 6, days, 0);
-  const offsetAt = offsets(timeZone);
+  // A field of commas only is valid. The search would try every minute of five years.
+  if ([minute, hour, month].some(({ values }) => values.size === 0)) return { next: () => undefined };
   const fitsDay = (wall: Date): boolean => {
     const [byDate, byWeekday] = [date.values.has(wall.getUTCDate()), weekday.values.has(wall.getUTCDay())];
     // If both day fields are restricted, matching either one suffices.
@@ -122,34 +146,36 @@ export function parseCron(text: string, timeZone?: string): CronSchedule {
 /** Longer than clocks are ever set forward or back at once. */
 const changeMilliseconds = 3 * 3_600_000;
 
-function periodOf(text: string): number {
-  const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
-  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)];
-  if (parts.length === 0 || parts.map(([part]) => part).join("") !== text)
-    throw new CronError(`failed to parse duration @every ${text}`);
-  return parts.reduce((total, [, count, unit]) => total + Number(count) * units[unit!]!, 0);
+/** Parses `@every 1h30m`; periods are whole seconds. */
+function everyPeriod(text: string): CronSchedule {
+  let nanoseconds: bigint;
+  try {
+    nanoseconds = parseDuration(text.slice("@every ".length));
+  } catch (error) {
+    throw new CronError(`failed to parse duration ${text}: ${(error as Error).message}`);
+  }
+  const period = Math.max(1000, Number(nanoseconds / 1_000_000_000n) * 1000);
+  return { next: (after) => Math.floor(after / 1000) * 1000 + period };
 }
 
+type OffsetAt = (at: number) => number;
+
 /** Returns the time zone's offset from UTC in milliseconds. */
-function offsets(timeZone: string | undefined): (at: number) => number {
+function offsets(timeZone: string | undefined): OffsetAt {
   if (timeZone === undefined || timeZone === "Local")
     return (at) => -new Date(at).getTimezoneOffset() * 60_000;
   if (timeZone === "UTC") return () => 0;
-  let format: Intl.DateTimeFormat;
-  try {
-    format = new Intl.DateTimeFormat("en-US", {
-      timeZone,
-      hourCycle: "h23",
-      year: "numeric",
-      month: "numeric",
-      day: "numeric",
-      hour: "numeric",
-      minute: "numeric",
-      second: "numeric",
-    });
-  } catch {
-    throw new CronError(`unknown time zone ${timeZone}`);
-  }
+  if (!isTimeZone(timeZone)) throw new CronError(`unknown time zone ${timeZone}`);
+  const format = new Intl.DateTimeFormat("en-US", {
+    timeZone,
+    hourCycle: "h23",
+    year: "numeric",
+    month: "numeric",
+    day: "numeric",
+    hour: "numeric",
+    minute: "numeric",
+    second: "numeric",
+  });
   return (at) => {
     const parts = Object.fromEntries(
       format.formatToParts(at).map(({ type, value }) => [type, Number(value)]),
@@ -157,4 +183,23 @@ function offsets(timeZone: string | undefined): (at: number) => number {
     const { year, month, day, hour, minute, second } = parts as Record<string, number>;
     return Date.UTC(year!, month! - 1, day, hour, minute, second) - Math.floor(at / 1000) * 1000;
   };
+}
+
+/** Reports whether a text names a time zone of the IANA database. */
+export function isTimeZone(name: string): boolean {
+  const parts = name.split("/");
+  if (
+    parts.some(
+      (part) =>
+        part === "." || part === ".." || part.startsWith("-") || !/^[A-Za-z.\-_0-9+]{1,14}$/.test(part),
+    ) ||
+    /^[+-]/.test(name)
+  )
+    return false;
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
 }
