@@ -101,6 +101,18 @@ test("a reply contains as many records as fit and is marked as truncated", () =>
   assert.equal([...recordsOf(reply)].length, Math.floor((512 - plain.length) / 16));
 });
 
+test("an IPv4 address mapped into IPv6 is written in full", () => {
+  const mapped = { type: "AAAA", name: "web.shop", ttl: 5, address: "::ffff:10.0.0.1" } as const;
+  const reply = writeReply(
+    queryOf(plain),
+    { code: responseCodes.noError, authoritative: true, answers: [mapped] },
+    512,
+  );
+  const [record] = [...recordsOf(reply)];
+  const address = reply.subarray(record!.data, record!.end);
+  assert.equal(Buffer.from(address).toString("hex"), "00000000000000000000ffff0a000001");
+});
+
 test("records of every type are written with correct lengths", () => {
   const common = { name: "web.shop", ttl: 5 };
   const reply = writeReply(

@@ -285,7 +285,7 @@ class Writer {
     switch (record.type) {
       case "A":
       case "AAAA":
-        this.bytes(parseIp(record.address)!);
+        this.#address(record.type, parseIp(record.address)!);
         break;
       case "SRV":
         this.#numbers16(0, record.weight, record.port);
@@ -335,6 +335,12 @@ class Writer {
   #text(text: string): void {
     const bytes = Buffer.from(text, "latin1");
     this.bytes(Buffer.from([bytes.length]));
+    this.bytes(bytes);
+  }
+
+  #address(type: "A" | "AAAA", bytes: Uint8Array): void {
+    // A mapped IPv4 address is parsed to its four bytes.
+    if (type === "AAAA" && bytes.length === 4) this.bytes(Buffer.from("00000000000000000000ffff", "hex"));
     this.bytes(bytes);
   }
 
