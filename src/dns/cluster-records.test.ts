@@ -19,6 +19,7 @@ const services: Record<string, NamedService> = {
   },
   "shop/empty": { is: "headless", endpoints: [] },
   "shop/away": { is: "alias", target: "example.org" },
+  "shop/long": { is: "alias", target: `${"x".repeat(64)}.example.org` },
   "shop/fixed": { is: "alias", target: "192.0.2.7" },
 };
 const directory: ServiceDirectory = {
@@ -59,6 +60,8 @@ const cases: [name: string, type: keyof typeof recordTypes, expected: string | s
     "SRV",
     ["50 80 web.shop.svc.cluster.local", "50 53 web.shop.svc.cluster.local"],
   ],
+  ["long.shop.svc.cluster.local", "A", "no data"],
+  ["long.shop.svc.cluster.local", "CNAME", "no data"],
   ["x.web.shop.svc.cluster.local", "A", "no such name"],
   ["db.shop.svc.cluster.local", "A", ["10.1.0.1", "10.1.0.2"]],
   ["db.shop.svc.cluster.local", "AAAA", "no data"],

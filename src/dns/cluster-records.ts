@@ -61,6 +61,8 @@ export interface Zone {
   readonly authority: ResourceRecord;
 }
 
+const maxLabelLength = 63;
+
 const noData: Lookup = { is: "no data" };
 const noSuchName: Lookup = { is: "no such name" };
 
@@ -209,6 +211,8 @@ export function clusterZone(
 
   function alias(name: string, target: string, type: number): Lookup {
     if (isIP(target)) return found(addressRecords(name, [target], type));
+    // Services accept longer labels, which no message can hold.
+    if (target.split(".").some((label) => label.length > maxLabelLength)) return noData;
     const record: ResourceRecord = { type: "CNAME", name, ttl, target };
     return type === recordTypes.CNAME ? found([record]) : { is: "alias", record, target };
   }
