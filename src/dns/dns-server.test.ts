@@ -1,11 +1,17 @@
 import assert from "node:assert/strict";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
-import type { Socket } from "node:net";
+import { type Socket, connect } from "node:net";
 import { Duplex } from "node:stream";
 import { setImmediate as turn } from "node:timers/promises";
 import { test } from "node:test";
-import { serveConnection, serveDatagrams } from "./dns-server.ts";
+import {
+  limitedPerClient,
+  maxPendingPerClient,
+  serveConnection,
+  serveDatagrams,
+  startDnsServer,
+} from "./dns-server.ts";
 
 const noErrors = (error: Error): void => assert.fail(error);
 
@@ -29,6 +35,51 @@ test("a datagram from port 0, to which no reply can be sent, is dropped", async 
   const replied = once(client, "message");
   client.send(query, server.address().port, "127.0.0.1");
   assert.deepEqual((await replied)[0], query);
+});
+
+test("pending queries of one client leave those of others room", async () => {
+  let waiting: (() => void)[] = [];
+  const resolve = limitedPerClient((message) => new Promise((done) => waiting.push(() => done(message))));
+  const query = Buffer.from("query");
+  const send = (address: string): Promise<Uint8Array | undefined> => resolve(query, { address, over: "udp" });
+  const first = Array.from({ length: maxPendingPerClient }, () => send("10.0.0.1"));
+  assert.equal(await send("10.0.0.1"), undefined);
+  const other = send("10.0.0.2");
+  for (const answer of waiting) answer();
+  assert.deepEqual(await other, query);
+  assert.ok((await Promise.all(first)).every((reply) => reply === query));
+  waiting = [];
+  const later = send("10.0.0.1");
+  waiting[0]!();
+  assert.deepEqual(await later, query, "answered queries no longer count");
+});
+
+test("connections of one client leave those of others room", async (t) => {
+  const server = await startDnsServer({
+    addresses: ["127.0.0.1"],
+    port: 0,
+    allowed: ["127.0.0.0/8"],
+    resolve: (message) => Promise.resolve(message),
+    signal: t.signal,
+    onError: noErrors,
+  });
+  t.after(() => server.close());
+  const open = async (localAddress: string): Promise<Socket | undefined> => {
+    const socket = connect({ host: "127.0.0.1", port: server.port, localAddress });
+    t.after(() => socket.destroy());
+    socket.on("error", () => undefined);
+    socket.write(Buffer.from([0, 1, 9]));
+    return Promise.race([
+      once(socket, "data").then(() => socket),
+      once(socket, "close").then(() => undefined),
+    ]);
+  };
+  const opened: Socket[] = [];
+  for (let socket = await open("127.0.0.1"); socket; socket = await open("127.0.0.1")) opened.push(socket);
+  assert.equal(opened.length, 32);
+  assert.ok(await open("127.0.0.2"));
+  opened[0]!.destroy();
+  while (!(await open("127.0.0.1"))) await turn();
 });
 
 test("queries of a client that does not read its replies are left unread", async () => {

@@ -4,6 +4,7 @@ import { type Socket as UdpSocket, createSocket } from "node:dgram";
 import { once } from "node:events";
 import { type AddressInfo, BlockList, type Socket, createServer, isIPv6 } from "node:net";
 import { type Cidr, parseCidr } from "#options";
+import { type ClientLimit, clientLimit } from "./client-limit.ts";
 import type { Resolver } from "./resolver.ts";
 
 export interface DnsServerOptions {
@@ -23,18 +24,23 @@ export interface RunningDnsServer {
 }
 
 const maxConnections = 256;
+const maxConnectionsPerClient = 32;
 const maxPendingPerConnection = 64;
 const maxPendingDatagrams = 2048;
+/** A fraction of the queries that may be forwarded at once: one client's must not delay those of others. */
+export const maxPendingPerClient = 256;
 const idleMilliseconds = 10_000;
 
-export async function startDnsServer(options: DnsServerOptions): Promise<RunningDnsServer> {
+export async function startDnsServer(given: DnsServerOptions): Promise<RunningDnsServer> {
+  const options = { ...given, resolve: limitedPerClient(given.resolve) };
   const isAllowed = allowed(options.allowed);
+  const connectionLimit = clientLimit(maxConnectionsPerClient);
   const closers: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => void (await Promise.all(closers.map((each) => each())));
   let { port } = options;
   try {
     for (const address of options.addresses) {
-      const tcp = await listenTcp(options, address, port, isAllowed);
+      const tcp = await listenTcp(options, address, port, { isAllowed, connectionLimit });
       closers.push(tcp.close);
       port = tcp.port;
       closers.push(await listenUdp(options, address, port, isAllowed));
@@ -44,6 +50,20 @@ export async function startDnsServer(options: DnsServerOptions): Promise<Running
     throw error;
   }
   return { port, close };
+}
+
+/** Leaves queries unanswered that a client sends while too many others of it are pending. */
+export function limitedPerClient(resolve: Resolver): Resolver {
+  const pending = clientLimit(maxPendingPerClient);
+  return async (message, client) => {
+    const release = pending.acquire(client.address);
+    if (!release) return undefined;
+    try {
+      return await resolve(message, client);
+    } finally {
+      release();
+    }
+  };
 }
 
 /** Returns a predicate for addresses in any of the ranges. */
@@ -110,14 +130,18 @@ async function listenTcp(
   { resolve, onError }: DnsServerOptions,
   address: string,
   port: number,
-  isAllowed: (address: string) => boolean,
+  clients: { readonly isAllowed: (address: string) => boolean; readonly connectionLimit: ClientLimit },
 ): Promise<{ readonly port: number; readonly close: () => Promise<void> }> {
   const connections = new Set<Socket>();
   const server = createServer((socket) => {
     const from = (socket.remoteAddress ?? "").split("%")[0]!;
-    if (!isAllowed(from)) return socket.destroy();
+    const release = clients.isAllowed(from) ? clients.connectionLimit.acquire(from) : undefined;
+    if (!release) return socket.destroy();
     connections.add(socket);
-    socket.once("close", () => connections.delete(socket));
+    socket.once("close", () => {
+      connections.delete(socket);
+      release();
+    });
     serveConnection(socket, (message) => resolve(message, { address: from, over: "tcp" }), onError);
     return socket;
   });
