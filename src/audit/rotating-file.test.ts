@@ -1,5 +1,17 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  closeSync,
+  constants,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, test } from "node:test";
@@ -81,6 +93,55 @@ test("rotated files are compressed", async () => {
   const [packed] = names();
   assert.equal(packed, "audit-2024-05-06T07-08-09.123.log.gz");
   assert.equal(gunzipSync(readFileSync(join(folder, packed))).toString(), "12345\n");
+});
+
+test("a pipe without a reader is refused at once", () => {
+  folder = mkdtempSync(join(tmpdir(), "audit-"));
+  execFileSync("mkfifo", [join(folder, "pipe")]);
+  const rest = { maxBytes: 10, maxBackups: 0, maxAgeDays: 0, compress: false, clock: virtualClock(start) };
+  assert.throws(() => rotatingFile({ path: join(folder, "pipe"), ...rest, onError: () => undefined }), {
+    code: "ENXIO",
+  });
+});
+
+test("a pipe is not rotated, a full one is not waited for, and lines stay separate", async () => {
+  const written = open({}, { "audit.log": "" });
+  await written.close();
+  rmSync(join(folder, "audit.log"));
+  const pipe = join(folder, "audit.log");
+  execFileSync("mkfifo", [pipe]);
+  const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
+  const bytes = Buffer.alloc(1 << 20);
+  const read = (): string => bytes.toString("latin1", 0, readSync(reader, bytes));
+  const rest = { maxBackups: 0, maxAgeDays: 0, compress: false, clock: virtualClock(start) };
+  const file = rotatingFile({
+    path: pipe,
+    ...rest,
+    maxBytes: 2 << 20,
+    onError: (error) => assert.fail(error),
+  });
+  const long = "x".repeat(1 << 20);
+  assert.throws(() => file.write(`${long}\n`), { code: "EAGAIN" });
+  assert.match(read(), /^x+$/);
+  file.write("1\n");
+  file.write("2\n");
+  assert.equal(read(), "\n1\n2\n");
+  assert.throws(() => file.write(`${long}\n`), { code: "EAGAIN" });
+  read();
+  assert.throws(() => file.write(`${long}\n`), { code: "EAGAIN" });
+  assert.deepEqual(names(), ["audit.log"]);
+  await file.close();
+  closeSync(reader);
+});
+
+test("a pipe named like a rotated file is left alone", async () => {
+  const file = open({ compress: true, maxBackups: 1 });
+  const pipe = "audit-2024-05-06T07-00-00.000.log";
+  execFileSync("mkfifo", [join(folder, pipe)]);
+  for (let i = 0; i < 3; i++) file.write("1234567\n");
+  await file.close();
+  assert.equal(names().length, 3);
+  assert.ok(names().includes(pipe));
 });
 
 test("text above the maximum file size is refused", () => {

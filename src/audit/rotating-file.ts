@@ -2,6 +2,7 @@
 // and old files are removed by number and age.
 import {
   closeSync,
+  constants,
   fchmodSync,
   fstatSync,
   mkdirSync,
@@ -39,6 +40,8 @@ export interface RotatingFile {
 
 const dayMilliseconds = 24 * 60 * 60 * 1000;
 const ownerOnly = 0o600;
+/** Opening a pipe must not wait for its reader, nor writing for room: both would stop the event loop. */
+const appendFlags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK;
 /** Holds what the log backend writes at once, unless bodies are very large. */
 const scratchBytes = 256 * 1024;
 /** Maximum size in UTF-8 of one UTF-16 code unit. */
@@ -48,6 +51,10 @@ export function rotatingFile(options: RotatingFileOptions): RotatingFile {
   const { path, maxBytes, clock } = options;
   let descriptor: number | undefined;
   let size = 0;
+  /** Pipes and devices, such as /dev/stdout, are not rotated. */
+  let isRegular = true;
+  /** The last write ended within a line. */
+  let isTorn = false;
   // Writes are synchronous, so one buffer serves all of them.
   const scratch = Buffer.allocUnsafeSlow(scratchBytes);
   let cleaning: Promise<void> | undefined;
@@ -55,8 +62,10 @@ export function rotatingFile(options: RotatingFileOptions): RotatingFile {
 
   const open = (mode = ownerOnly): void => {
     mkdirSync(dirname(path), { recursive: true, mode: 0o755 });
-    descriptor = openSync(path, "a", mode);
-    ({ size } = fstatSync(descriptor));
+    descriptor = openSync(path, appendFlags, mode);
+    const found = fstatSync(descriptor);
+    size = found.size;
+    isRegular = found.isFile();
   };
   const rotate = (): void => {
     const { mode } = fstatSync(descriptor!);
@@ -81,17 +90,27 @@ export function rotatingFile(options: RotatingFileOptions): RotatingFile {
         clean();
       });
   };
+  const append = (bytes: Uint8Array, length: number): void => {
+    let at = 0;
+    try {
+      while (at < length) at += writeSync(descriptor!, bytes, at, length - at);
+      isTorn = false;
+    } finally {
+      size += at;
+      if (at > 0 && at < length) isTorn = true;
+    }
+  };
   open();
-  clean();
+  if (isRegular) clean();
   return {
     write: (text) => {
       const bytes = text.length * maxBytesPerUnit <= scratch.length ? scratch : Buffer.from(text);
       const length = bytes === scratch ? scratch.write(text) : bytes.length;
       if (length > maxBytes) throw new Error(`${length} bytes are more than a file may have (${maxBytes})`);
       if (descriptor === undefined) open();
-      if (size + length > maxBytes) rotate();
-      for (let at = 0; at < length;) at += writeSync(descriptor!, bytes, at, length - at);
-      size += length;
+      if (isTorn) append(lineEnd, lineEnd.length);
+      if (isRegular && size + length > maxBytes) rotate();
+      append(bytes, length);
     },
     close: async () => {
       if (descriptor !== undefined) closeSync(descriptor);
@@ -100,6 +119,8 @@ export function rotatingFile(options: RotatingFileOptions): RotatingFile {
     },
   };
 }
+
+const lineEnd = Buffer.from("\n");
 
 const timeText = (milliseconds: number): string =>
   new Date(milliseconds).toISOString().replace("Z", "").replaceAll(":", "-");
@@ -124,8 +145,10 @@ interface Backup {
 function backupsOf(path: string): Backup[] {
   const extension = extname(path);
   const start = `${basename(path, extension)}-`;
-  return readdirSync(dirname(path))
-    .flatMap((name): Backup[] => {
+  return readdirSync(dirname(path), { withFileTypes: true })
+    .flatMap((entry): Backup[] => {
+      if (!entry.isFile()) return [];
+      const { name } = entry;
       const plain = name.endsWith(".gz") ? name.slice(0, -3) : name;
       if (!plain.startsWith(start) || !plain.endsWith(extension)) return [];
       const text = plain.slice(start.length, plain.length - extension.length);
