@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { appendFileSync, renameSync, writeFileSync } from "node:fs";
 import { appendFile, mkdtemp, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { silentLog, systemClock, virtualClock } from "#base";
 import type { ContainerRuntime } from "#cri";
@@ -178,4 +179,18 @@ test("a missing log file is reopened", async (t) => {
   const { rotate, reopened } = await rotating(t);
   await rotate();
   assert.deepEqual(reopened, ["id"]);
+});
+
+test("a pipe in the place of a log is neither read nor compressed", async (t) => {
+  const { folder, path, clock, rotate } = await rotating(t);
+  const aside = join(folder, "0.log.20230101-000000");
+  execFileSync("mkfifo", [path, aside]);
+  const query = { follow: false, timestamps: false };
+  const { signal } = new AbortController();
+  const reading = { path, query, clock, isRunning: () => true, write: () => Promise.resolve(), signal };
+  await assert.rejects(readLog(reading), /0\.log is not a regular file/);
+  await rm(path);
+  await writeFile(path, "a large log");
+  await rotate();
+  assert.deepEqual((await readdir(folder)).toSorted(), ["0.log", basename(aside), "0.log.20240101-000000"]);
 });

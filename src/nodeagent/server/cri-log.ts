@@ -1,5 +1,5 @@
 // Reads log files in CRI format: lines `<time> <stdout|stderr> <F|P> <text>`; P marks a partial line.
-import { watch } from "node:fs";
+import { constants, watch } from "node:fs";
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import type { Clock } from "#base";
@@ -34,7 +34,7 @@ const blank = 32;
  * ends with the container.
  */
 export async function readLog({ path, query, clock, isRunning, write, signal }: LogReading): Promise<void> {
-  let file = await open(path, "r");
+  let file = await openLog(path);
   try {
     const out = lineWriter(query, write);
     let position = query.tailLines === undefined ? 0 : await tailStart(file, query.tailLines);
@@ -103,7 +103,15 @@ export async function readLog({ path, query, clock, isRunning, write, signal }: 
 async function rotatedTo(path: string, file: FileHandle): Promise<FileHandle | undefined> {
   const named = await stat(path).catch(() => undefined);
   if (!named || named.ino === (await file.stat()).ino) return undefined;
-  return await open(path, "r").catch(() => undefined);
+  return await openLog(path).catch(() => undefined);
+}
+
+/** Opens a log. A pod with access to the directory may put a pipe there, whose writer must not be waited for. */
+async function openLog(path: string): Promise<FileHandle> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  if ((await file.stat()).isFile()) return file;
+  await file.close();
+  throw new Error(`${path} is not a regular file`);
 }
 
 /** Waits for a change of the file, or until a short timeout. */

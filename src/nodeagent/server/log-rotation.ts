@@ -75,7 +75,9 @@ export async function rotateLogs({
 
   /** Makes room for one more: removes the oldest rotated logs and compresses the others. */
   async function tidy(folder: string, name: string): Promise<void> {
-    const ours = (await readdir(folder)).filter((one) => one.startsWith(`${name}.`));
+    const ours = (await readdir(folder, { withFileTypes: true }))
+      .filter((one) => one.isFile() && one.name.startsWith(`${name}.`))
+      .map((one) => one.name);
     for (const one of ours.filter((file) => file.endsWith(".tmp")))
       await rm(join(folder, one), { force: true });
     const aside = ours.filter((one) => !one.endsWith(".tmp")).toSorted();
