@@ -1,7 +1,18 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { appendFileSync, renameSync, writeFileSync } from "node:fs";
-import { appendFile, mkdtemp, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
+import {
+  appendFile,
+  chmod,
+  mkdtemp,
+  readFile,
+  readdir,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
 import { tmpdir } from "node:os";
@@ -193,4 +204,18 @@ test("a pipe in the place of a log is neither read nor compressed", async (t) =>
   await writeFile(path, "a large log");
   await rotate();
   assert.deepEqual((await readdir(folder)).toSorted(), ["0.log", basename(aside), "0.log.20240101-000000"]);
+});
+
+test("compressing a log neither follows a link in the place of its draft nor widens its permissions", async (t) => {
+  const { folder, path, rotate } = await rotating(t);
+  const [aside, other] = [join(folder, "0.log.20230101-000000"), join(folder, "other")];
+  await writeFile(other, "of the host");
+  await writeFile(aside, "the first log");
+  await chmod(aside, 0o600);
+  await symlink(other, `${aside}.tmp`);
+  await writeFile(path, "a large log");
+  await rotate();
+  assert.equal(await readFile(other, "utf8"), "of the host");
+  assert.equal(gunzipSync(await readFile(`${aside}.gz`)).toString(), "the first log");
+  assert.equal((await stat(`${aside}.gz`)).mode & 0o777, 0o600);
 });

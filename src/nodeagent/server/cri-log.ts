@@ -107,8 +107,8 @@ async function rotatedTo(path: string, file: FileHandle): Promise<FileHandle | u
 }
 
 /** Opens a log. A pod with access to the directory may put a pipe there, whose writer must not be waited for. */
-async function openLog(path: string): Promise<FileHandle> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+export async function openLog(path: string, flags = 0): Promise<FileHandle> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | flags);
   if ((await file.stat()).isFile()) return file;
   await file.close();
   throw new Error(`${path} is not a regular file`);

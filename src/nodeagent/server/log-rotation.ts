@@ -1,7 +1,7 @@
 // Rotates container logs: a log that exceeds the size limit is renamed, the runtime opens a new one, and old
 // ones are compressed and limited in number.
-import { createReadStream, createWriteStream } from "node:fs";
-import { readdir, rename, rm, stat } from "node:fs/promises";
+import { constants } from "node:fs";
+import { open, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
@@ -9,6 +9,7 @@ import type { Clock, Log } from "#base";
 import type { ContainerRuntime } from "#cri";
 import type { PodRegistry } from "../interfaces.ts";
 import { uidOf } from "../pod.ts";
+import { openLog } from "./cri-log.ts";
 
 export interface LogRotationOptions {
   readonly clock: Clock;
@@ -75,21 +76,30 @@ export async function rotateLogs({
 
   /** Makes room for one more: removes the oldest rotated logs and compresses the others. */
   async function tidy(folder: string, name: string): Promise<void> {
-    const ours = (await readdir(folder, { withFileTypes: true }))
-      .filter((one) => one.isFile() && one.name.startsWith(`${name}.`))
-      .map((one) => one.name);
-    for (const one of ours.filter((file) => file.endsWith(".tmp")))
-      await rm(join(folder, one), { force: true });
-    const aside = ours.filter((one) => !one.endsWith(".tmp")).toSorted();
+    const ours = (await readdir(folder, { withFileTypes: true })).filter((one) =>
+      one.name.startsWith(`${name}.`),
+    );
+    for (const one of ours)
+      if (one.name.endsWith(".tmp")) await rm(join(folder, one.name), { force: true, recursive: true });
+    const aside = ours
+      .filter((one) => one.isFile() && !one.name.endsWith(".tmp"))
+      .map((one) => one.name)
+      .toSorted();
     const tooMany = aside.splice(0, Math.max(0, aside.length - (mostFiles - 2)));
     for (const one of tooMany) await rm(join(folder, one), { force: true });
     for (const one of aside) if (!one.endsWith(".gz")) await pack(join(folder, one));
   }
 }
 
+/**
+ * Compresses a rotated log. A pod with access to the directory may have replaced it meanwhile, or put something
+ * in the place of the draft: links are not followed, and the draft is a new file.
+ */
 async function pack(path: string): Promise<void> {
   const draft = `${path}.tmp`;
-  await pipeline(createReadStream(path), createGzip(), createWriteStream(draft));
+  await using from = await openLog(path, constants.O_NOFOLLOW);
+  await using to = await open(draft, "wx", (await from.stat()).mode);
+  await pipeline(from.createReadStream(), createGzip(), to.createWriteStream());
   await rename(draft, `${path}.gz`);
   await rm(path);
 }
