@@ -38,3 +38,8 @@ test("a number in a variant is decoded with its alignment", () => {
   const { message } = decodeMessage(Buffer.concat([fixed, header, Buffer.alloc(1), body]))!;
   assert.deepEqual([message.replySerial, message.body], [1, [60_000_000n]]);
 });
+
+test("a message with values of unknown types has no body", () => {
+  const { message } = decodeMessage(encodeCall({ ...call, signature: "d", body: [1] }, 7))!;
+  assert.deepEqual([message.member, message.body], ["KillUnit", []]);
+});

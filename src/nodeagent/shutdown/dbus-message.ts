@@ -10,6 +10,9 @@ export interface DbusMessage {
   readonly interface?: string;
   readonly member?: string;
   readonly errorName?: string;
+  /** The connection that sent it, as determined by the bus. */
+  readonly sender?: string;
+  /** Empty if it has values of other types. */
   readonly body: readonly DbusValue[];
 }
 
@@ -30,6 +33,7 @@ const fields = {
   errorName: 4,
   replySerial: 5,
   destination: 6,
+  sender: 7,
   signature: 8,
 };
 const alignments: Readonly<Record<string, number>> = {
@@ -117,19 +121,15 @@ export function decodeMessage(
     const field = header.byte();
     found[field] = header.value(header.signature());
   }
-  const signature = String(found[fields.signature] ?? "");
   const body = new Reader(bytes, bodyAt);
-  const values =
-    /^[a-z]*$/.test(signature) && !signature.includes("a")
-      ? signature.split("").map((type) => body.value(type))
-      : [];
   const text = (field: number): string | undefined =>
     found[field] === undefined ? undefined : String(found[field]);
-  const [path, name, member, errorName] = [
+  const [path, name, member, errorName, sender] = [
     fields.path,
     fields.interface,
     fields.member,
     fields.errorName,
+    fields.sender,
   ].map(text);
   const replySerial = found[fields.replySerial];
   return {
@@ -142,9 +142,19 @@ export function decodeMessage(
       ...(name !== undefined && { interface: name }),
       ...(member !== undefined && { member }),
       ...(errorName !== undefined && { errorName }),
-      body: values,
+      ...(sender !== undefined && { sender }),
+      body: valuesOf(body, String(found[fields.signature] ?? "")),
     },
   };
+}
+
+/** Any user of the machine can send values of any type. */
+function valuesOf(body: Reader, signature: string): readonly DbusValue[] {
+  try {
+    return signature.split("").map((type) => body.value(type));
+  } catch {
+    return [];
+  }
 }
 
 class Reader {

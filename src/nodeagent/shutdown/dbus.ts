@@ -28,23 +28,29 @@ export async function connectDbus(address = busAddress()): Promise<Dbus> {
   if (!path) throw new Error(`the bus address ${JSON.stringify(address)} does not name a socket`);
   const socket = connect({ path });
   await new Promise<void>((resolve, reject) => socket.once("connect", resolve).once("error", reject));
-  await authenticate(socket);
-  const bus = talk(socket);
-  await bus.call({
-    destination: "org.freedesktop.DBus",
-    path: "/org/freedesktop/DBus",
-    interface: "org.freedesktop.DBus",
-    member: "Hello",
-  });
-  return bus;
+  try {
+    await authenticate(socket);
+    const bus = talk(socket);
+    await bus.call({
+      destination: "org.freedesktop.DBus",
+      path: "/org/freedesktop/DBus",
+      interface: "org.freedesktop.DBus",
+      member: "Hello",
+    });
+    return bus;
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  }
 }
+
+const connectionClosed = (): Error => new Error("the connection to the bus was closed");
 
 function authenticate(socket: Socket): Promise<void> {
   const user = Buffer.from(String(process.getuid?.() ?? 0)).toString("hex");
   return new Promise((resolve, reject) => {
     socket.once("data", (answer: Buffer) => {
       if (!answer.toString().startsWith("OK ")) {
-        socket.destroy();
         reject(new Error("the bus rejected our user ID"));
         return;
       }
@@ -52,6 +58,7 @@ function authenticate(socket: Socket): Promise<void> {
       resolve();
     });
     socket.once("error", reject);
+    socket.once("close", () => reject(connectionClosed()));
     socket.write(`\0AUTH EXTERNAL ${user}\r\n`);
   });
 }
@@ -68,14 +75,18 @@ function talk(socket: Socket): Dbus {
   socket.on("data", (chunk: Buffer) => {
     bytes = Buffer.concat([bytes, chunk]);
     if (bytes.length > maxBytes) socket.destroy(new Error("message of the bus is too long"));
-    for (let found = decodeMessage(bytes); found; found = decodeMessage(bytes)) {
-      bytes = bytes.subarray(found.length);
-      take(found.message);
+    try {
+      for (let found = decodeMessage(bytes); found; found = decodeMessage(bytes)) {
+        bytes = bytes.subarray(found.length);
+        take(found.message);
+      }
+    } catch (error) {
+      socket.destroy(error as Error);
     }
   });
   socket.on("error", () => undefined);
   socket.on("close", () => {
-    for (const { reject } of waiting.values()) reject(new Error("the connection to the bus was closed"));
+    for (const { reject } of waiting.values()) reject(connectionClosed());
     waiting.clear();
     closed.resolve();
   });
@@ -86,6 +97,10 @@ function talk(socket: Socket): Dbus {
     onSignal: (listener) => void listeners.push(listener),
     call: (call) =>
       new Promise((resolve, reject) => {
+        if (socket.destroyed) {
+          reject(connectionClosed());
+          return;
+        }
         serial++;
         waiting.set(serial, { resolve, reject });
         socket.write(encodeCall(call, serial));

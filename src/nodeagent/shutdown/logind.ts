@@ -15,6 +15,7 @@ export interface Logind {
   onShutdown(listener: (begins: boolean) => void): Promise<void>;
   /** Resolves when the connection is lost. */
   readonly closed: Promise<void>;
+  close(): void;
 }
 
 export interface LogindOptions {
@@ -31,9 +32,19 @@ const manager = {
   interface: "org.freedesktop.login1.Manager",
 };
 
+const ownerOfLogind = {
+  destination: "org.freedesktop.DBus",
+  path: "/org/freedesktop/DBus",
+  interface: "org.freedesktop.DBus",
+  member: "GetNameOwner",
+  signature: "s",
+  body: [manager.destination],
+};
+
 export function logind({ bus, agent, agentTitle, configFolder }: LogindOptions): Logind {
   return {
     closed: bus.closed,
+    close: () => bus.close(),
     longestDelaySeconds: async () => {
       const [value] = await bus.call({
         ...manager,
@@ -60,8 +71,13 @@ export function logind({ bus, agent, agentTitle, configFolder }: LogindOptions):
     },
     inhibit: () => holdLock(agent, agentTitle),
     onShutdown: async (listener) => {
-      bus.onSignal(({ interface: name, member, body }) => {
-        if (name === manager.interface && member === "PrepareForShutdown") listener(body[0] === true);
+      bus.onSignal(({ interface: name, member, sender, body }) => {
+        if (name !== manager.interface || member !== "PrepareForShutdown") return;
+        // Any user of the machine can send a signal of this name.
+        bus.call(ownerOfLogind).then(
+          ([owner]) => owner === sender && listener(body[0] === true),
+          () => undefined,
+        );
       });
       await bus.call({
         destination: "org.freedesktop.DBus",

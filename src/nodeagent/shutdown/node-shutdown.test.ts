@@ -25,12 +25,16 @@ function machine(
   let requests = 0;
   let lose: () => void = () => undefined;
   let connections = 0;
+  let open = 0;
+  let refuses = false;
   const times: [number, number][] = [];
   const logind = (): Logind => ({
     closed: new Promise((resolve) => (lose = resolve)),
+    close: () => void open--,
     longestDelaySeconds: async () => delays[Math.min(requests++, delays.length - 1)]!,
     overrideDelay: async (seconds) => void calls.push(`override ${seconds}`),
     inhibit: async () => {
+      if (refuses) throw new Error("no lock");
       calls.push("inhibit");
       return () => void calls.push("release");
     },
@@ -52,6 +56,7 @@ function machine(
     connect: async () => {
       // The bus is not available again immediately.
       if (++connections === 2) throw new Error("no bus");
+      open++;
       return logind();
     },
     pods: () => pods,
@@ -74,7 +79,12 @@ function machine(
     times,
     begin: () => shutdown(true),
     callOff: () => shutdown(false),
-    lose: () => lose(),
+    lose: () => {
+      open--;
+      lose();
+    },
+    refuse: () => (refuses = true),
+    open: () => open,
     stop,
     run: () => it.run(stop.signal),
   };
@@ -189,6 +199,37 @@ test("a lost bus connection is retried until it succeeds", async () => {
   assert.equal(it.notReadyReason(), "node is shutting down");
   stop.abort();
   await running;
+});
+
+test("a connection on which no lock can be taken is closed before the next attempt", async () => {
+  const { run, clock, lose, refuse, open, stop } = machine([60]);
+  const running = run();
+  await turns();
+  refuse();
+  lose();
+  for (let rounds = 0; rounds < 5; rounds++) {
+    await turns();
+    await clock.advance(1000);
+  }
+  await turns();
+  assert.equal(open(), 0);
+  stop.abort();
+  await running;
+});
+
+test("an agent that stops during a shutdown leaves the pods of later groups alone", async () => {
+  const { run, calls, begin, stop } = machine(
+    [60],
+    [podOf("system", 2_000_000_000), podOf("plain", 0)],
+    ["plain"],
+  );
+  void run();
+  await turns();
+  begin();
+  await turns();
+  stop.abort();
+  await turns();
+  assert.deepEqual(calls.slice(3), ["end plain 20", "release"]);
 });
 
 test("the times of the previous shutdown are reported", async () => {

@@ -69,6 +69,16 @@ export function nodeShutdown(options: NodeShutdownOptions): NodeShutdown {
 
   async function follow(signal: AbortSignal): Promise<Logind> {
     const logind = await options.connect();
+    try {
+      await followOn(logind, signal);
+    } catch (error) {
+      logind.close();
+      throw error;
+    }
+    return logind;
+  }
+
+  async function followOn(logind: Logind, signal: AbortSignal): Promise<void> {
     if ((await logind.longestDelaySeconds()) < seconds) {
       await logind.overrideDelay(seconds);
       // Logind needs a moment to reload its configuration.
@@ -87,7 +97,6 @@ export function nodeShutdown(options: NodeShutdownOptions): NodeShutdown {
           log.error("failed to handle node shutdown", { error: (error as Error).message }),
         );
     });
-    return logind;
   }
 
   /** Reconnects whenever the bus connection is lost. */
@@ -127,6 +136,8 @@ export function nodeShutdown(options: NodeShutdownOptions): NodeShutdown {
     for (const group of shutdownPlan(steps, options.pods())) {
       if (group.pods.length === 0) continue;
       await endGroup(group.pods, group.seconds, signal);
+      // The agent stops: it must not stop the pods of later groups early.
+      if (signal.aborted) return;
     }
     await save(startedAt, clock.now());
     log.info("pods have ended; shutdown proceeds");
