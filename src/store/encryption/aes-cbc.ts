@@ -15,13 +15,15 @@ export function aesCbc(keyName: string, secret: Uint8Array): EncryptionProvider 
   return localProvider({
     id: `aescbc:v1:${keyName}:`,
     sealedBytes: (length) => vectorBytes + length + blockBytes - (length % blockBytes),
-    sealInto: (sealed, value) => {
-      const vector = randomNonce(vectorBytes);
-      const cipher = createCipheriv(algorithm, key, vector);
-      sealed.set(vector);
-      const whole = cipher.update(value);
-      sealed.set(whole, vectorBytes);
-      sealed.set(cipher.final(), vectorBytes + whole.length);
+    sealInto: (values) => {
+      for (const { sealed, value } of values) {
+        const vector = randomNonce(vectorBytes);
+        const cipher = createCipheriv(algorithm, key, vector);
+        sealed.set(vector);
+        const whole = cipher.update(value);
+        sealed.set(whole, vectorBytes);
+        sealed.set(cipher.final(), vectorBytes + whole.length);
+      }
     },
     open: (sealed) => {
       if (sealed.length < 2 * vectorBytes || sealed.length % vectorBytes !== 0)

@@ -96,15 +96,17 @@ export function secretbox(keyName: string, secret: Uint8Array): EncryptionProvid
   return localProvider({
     id: `secretbox:v1:${keyName}:`,
     sealedBytes: (length) => headBytes + length,
-    sealInto: (sealed, value) => {
-      const { length } = value;
-      const nonce = randomNonce(nonceBytes);
-      load(value);
-      start(nonce);
-      addStream(streamAt, keyBytes + length);
-      sealed.set(nonce);
-      sealed.set(authenticate(streamAt, length), nonceBytes);
-      sealed.set(bytes.subarray(messageAt, messageAt + length), headBytes);
+    sealInto: (values) => {
+      for (const { sealed, value } of values) {
+        const { length } = value;
+        const nonce = randomNonce(nonceBytes);
+        load(value);
+        start(nonce);
+        addStream(streamAt, keyBytes + length);
+        sealed.set(nonce);
+        sealed.set(authenticate(streamAt, length), nonceBytes);
+        sealed.set(bytes.subarray(messageAt, messageAt + length), headBytes);
+      }
       // No key outlives a call.
       bytes.fill(0, 0, messageAt);
     },

@@ -1,6 +1,6 @@
 // Builds WebAssembly modules for the inner loops of ciphers, which need 64-bit and vector arithmetic that
-// JavaScript lacks (docs/adr/0017-secretbox-in-webassembly.md). Code is a list of bytes; operators take the code of
-// their operands. Only the instructions in use are defined.
+// JavaScript lacks (ADR 17 and 18 in docs/adr). Code is a list of bytes; operators take the code of their operands.
+// Only the instructions in use are defined.
 
 export type Code = readonly number[];
 export type ValueType = "i32" | "i64" | "v128";
@@ -68,6 +68,21 @@ export const i64 = {
   store: storeBy([0x37], 3),
 };
 
+/** Sixteen lanes of 8 bits. */
+export const bytes = {
+  shiftRight: (value: Code, bits: number): Code => [...value, ...i32.constant(bits), ...vectorOpcode(0x6d)],
+  /** Looks up each byte of the second vector among the bytes of the first. All must be below 16: the results of
+   * others depend on the processor ("relaxed" SIMD), which saves checking them. */
+  lookUp: binary(...vectorOpcode(0x100)),
+  /** Picks sixteen bytes of two vectors; those of the second have the numbers 16 to 31. */
+  pick: (left: Code, right: Code, numbers: readonly number[]): Code => [
+    ...left,
+    ...right,
+    ...vectorOpcode(0x0d),
+    ...numbers,
+  ],
+};
+
 /** Four lanes of 32 bits. */
 export const vector = {
   constant: (words: readonly number[]): Code => [
@@ -77,17 +92,18 @@ export const vector = {
   /** Loads a 32-bit word into all lanes. */
   splat: loadBy(vectorOpcode(0x09), 2),
   add: binary(...vectorOpcode(0xae)),
+  and: binary(...vectorOpcode(0x4e)),
   or: binary(...vectorOpcode(0x50)),
   xor: binary(...vectorOpcode(0x51)),
   shiftLeft: (value: Code, bits: number): Code => [...value, ...i32.constant(bits), ...vectorOpcode(0xab)],
   shiftRight: (value: Code, bits: number): Code => [...value, ...i32.constant(bits), ...vectorOpcode(0xad)],
   /** Picks four words of two vectors; those of the second have the numbers 4 to 7. */
-  pick: (left: Code, right: Code, words: readonly number[]): Code => [
-    ...left,
-    ...right,
-    ...vectorOpcode(0x0d),
-    ...words.flatMap((word) => [0, 1, 2, 3].map((byte) => word * 4 + byte)),
-  ],
+  pick: (left: Code, right: Code, words: readonly number[]): Code =>
+    bytes.pick(
+      left,
+      right,
+      words.flatMap((word) => [0, 1, 2, 3].map((byte) => word * 4 + byte)),
+    ),
   load: loadBy(vectorOpcode(0x00), 4),
   store: storeBy(vectorOpcode(0x0b), 4),
 };
