@@ -50,7 +50,7 @@ export function requestMetrics(metrics: Metrics, clock: Clock, host: string): Re
     waited: (method, milliseconds) => waited.with(host, method).observe(milliseconds / 1000),
     send: async (request, send) => {
       const { method, body } = request;
-      const startedAt = clock.now();
+      const startedAt = clock.monotonic();
       if (body !== undefined) sent.with(host, method).observe(body.length);
       try {
         const response = await send(request);
@@ -62,7 +62,7 @@ export function requestMetrics(metrics: Metrics, clock: Clock, host: string): Re
         total.with("<error>", host, method).add();
         throw error;
       } finally {
-        duration.with(host, method).observe((clock.now() - startedAt) / 1000);
+        duration.with(host, method).observe((clock.monotonic() - startedAt) / 1000);
       }
     },
   };

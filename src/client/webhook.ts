@@ -97,16 +97,16 @@ export function webhook(options: WebhookOptions): Webhook {
   const sender = senderOf(options);
   return {
     post: async (document, signal) => {
-      const deadline = clock.now() + deadlineMilliseconds;
+      const deadline = clock.monotonic() + deadlineMilliseconds;
       let backoff = initialBackoffMilliseconds;
       for (let attempt = 1; ; attempt++) {
         const milliseconds = backoff * (1 + Math.random() * jitter);
         try {
-          return await sender.send(document, deadline - clock.now(), signal);
+          return await sender.send(document, deadline - clock.monotonic(), signal);
         } catch (error) {
           signal?.throwIfAborted();
           if (attempt >= attempts || !(error instanceof WebhookError) || !retryOn(error)) throw error;
-          if (clock.now() + milliseconds >= deadline) throw error;
+          if (clock.monotonic() + milliseconds >= deadline) throw error;
         }
         await clock.sleep(milliseconds, signal);
         backoff *= growth;

@@ -138,11 +138,11 @@ async function bootstrapOnce(parts: AccessParts, signal: AbortSignal): Promise<v
   const template = clientTemplate(nodeName, dialect);
   const { client, transport } = connectUnlimited(parts, settings.bootstrapOrchconfig);
   const options = { client, clock, template, key, name: requestName(key, template) };
-  const end = clock.now() + bootstrapTimeoutMilliseconds;
+  const end = clock.monotonic() + bootstrapTimeoutMilliseconds;
   log.info("requesting a client certificate", { request: options.name });
   for (;;) {
     try {
-      const waitMilliseconds = Math.max(0, end - clock.now());
+      const waitMilliseconds = Math.max(0, end - clock.monotonic());
       const certificate = await requestCertificate({ ...options, waitMilliseconds }, signal);
       const files = certificateFiles(settings.certDir, `${agent}-client`, () => clock.now());
       await files.write(certificate, key);
@@ -152,7 +152,7 @@ async function bootstrapOnce(parts: AccessParts, signal: AbortSignal): Promise<v
       return;
     } catch (error) {
       const isFinal = error instanceof RequestDenied || (error instanceof ApiError && error.code < 500);
-      if (signal.aborted || isFinal || clock.now() >= end) throw error;
+      if (signal.aborted || isFinal || clock.monotonic() >= end) throw error;
       log.warn("the client certificate could not be requested yet; retrying", {
         error: (error as Error).message,
       });

@@ -32,6 +32,7 @@ export async function serveAgent(
   const { gates, registry, node, working, mirrors, mounted } = parts;
   agentMetrics({
     metrics,
+    clock,
     dialect,
     nodeName,
     version,

@@ -33,9 +33,9 @@ export function apiTransport(
   return {
     close: () => transport.close(),
     send: async (request) => {
-      const startedAt = clock.now();
+      const startedAt = clock.monotonic();
       if (!isExempt(request)) await take(request.signal ?? never);
-      requests.waited(request.method, clock.now() - startedAt);
+      requests.waited(request.method, clock.monotonic() - startedAt);
       try {
         return await requests.send(request, (each) =>
           transport.send(isHeartbeat(each) ? { ...each, timeoutMilliseconds: heartbeatMilliseconds } : each),

@@ -241,8 +241,11 @@ export interface PodRegistry {
   containers(uid: string): readonly ContainerHandle[];
   /** Returns the pods known to the runtime, as far as the runtime describes them. */
   runningPods(): Promise<readonly Pod[]>;
-  /** Returns the time of the last relist, in milliseconds; for the health check. */
-  lastRelistAt(): number;
+  /**
+   * Returns the milliseconds since the last relist, or since it was due if it is made rarely because of runtime
+   * events; for the health check.
+   */
+  sinceRelist(): number;
 }
 
 export type ContainerType = "container" | "init_container" | "ephemeral_container";

@@ -46,6 +46,6 @@ export function registryOf({
         const running = observed.containers.filter(({ state }) => state === "running");
         return shownPod({ ...observed, containers: running });
       }),
-    lastRelistAt: () => cache.lastRelistAt(),
+    sinceRelist: () => cache.sinceRelist(),
   };
 }

@@ -16,6 +16,8 @@ export interface LoginManager extends AsyncDisposable {
 
 const longestDelayMicroseconds = 60_000_000n;
 const nothing = Buffer.alloc(0);
+/** The connection that owns the name of the login manager. */
+const owner = ":1.7";
 
 export async function loginManager(folder: string): Promise<LoginManager> {
   await mkdir(folder, { recursive: true });
@@ -77,6 +79,7 @@ function serve(socket: Socket): void {
 
 function answerTo({ serial, member }: DbusMessage): Buffer {
   const reply = field(5, "u", uint32(serial));
+  if (member === "GetNameOwner") return message(2, [reply, field(8, "g", signature("s"))], text(owner));
   if (member !== "Get") return message(2, [reply], nothing);
   // A variant: its signature, padding, and the delay as a 64-bit number.
   const delay = Buffer.alloc(16);
@@ -92,6 +95,7 @@ const shutdownSignal = (begins: boolean): Buffer =>
       field(1, "o", text("/org/freedesktop/login1")),
       field(2, "s", text("org.freedesktop.login1.Manager")),
       field(3, "s", text("PrepareForShutdown")),
+      field(7, "s", text(owner)),
       field(8, "g", signature("b")),
     ],
     uint32(begins ? 1 : 0),

@@ -139,6 +139,31 @@ test("a certificate is replaced before it expires, and a denial is followed by a
   assert.deepEqual(expirations, [1e12 + 10 * 86_400_000]);
 });
 
+test("a certificate is replaced soon after the clock was set forward", async (t) => {
+  const clock = virtualClock(1e12);
+  const { client, requests } = server(signed(1e12, 10));
+  const files = certificateFiles(await folderOf(t), "x", () => clock.now());
+  const initial = await files.write(pairFor(1e12, 1).certificate, newKey());
+  const stopping = new AbortController();
+  const running = certificateRotation(
+    {
+      clock,
+      log: silentLog,
+      files,
+      client: () => client,
+      template: () => template,
+      initial,
+      onCertificate: () => stopping.abort(),
+    },
+    stopping.signal,
+  );
+  clock.set(clock.now() + 0.95 * 86_400_000);
+  await clock.advance(60_000);
+  assert.equal(requests.length, 1);
+  await eventually(async () => stopping.signal.aborted, { clock, milliseconds: 1000 });
+  await running;
+});
+
 test("the written client configuration contains the bootstrap server and the link to the certificate", () => {
   const bootstrap = {
     apiVersion: "v1",

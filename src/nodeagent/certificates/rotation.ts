@@ -29,8 +29,8 @@ const firstRetryMilliseconds = 2000;
 const exponentialRetries = 5;
 const slowRetryMilliseconds = 32_000;
 const pollMilliseconds = 1000;
-/** Longest delay of a timer. */
-const maxSleepMilliseconds = 2 ** 31 - 1;
+/** The clock may be set while the rotation waits. */
+const maxSleepMilliseconds = 60_000;
 
 /**
  * Returns when to request the next certificate: after 70 to 90 percent of the lifetime; `random` is 0 to 1.

@@ -55,7 +55,7 @@ export async function requestCertificate(options: SigningOptions, signal: AbortS
     if (name === undefined || !(error instanceof ApiError) || error.reason !== "AlreadyExists") throw error;
     created = { metadata: { name } };
   }
-  const end = clock.now() + options.waitMilliseconds;
+  const end = clock.monotonic() + options.waitMilliseconds;
   for (;;) {
     signal.throwIfAborted();
     // The request still exists even if the server does not respond, or rejects this client for now.
@@ -72,7 +72,7 @@ export async function requestCertificate(options: SigningOptions, signal: AbortS
           `certificate request ${created.metadata.name} was ${type}: ${reason} ${message}`,
         );
     if (status?.certificate) return Buffer.from(String(status.certificate), "base64").toString();
-    if (clock.now() >= end)
+    if (clock.monotonic() >= end)
       throw new Error(`certificate request ${created.metadata.name} was not answered in time`);
     await clock.sleep(pollMilliseconds, signal);
   }

@@ -61,7 +61,7 @@ export interface PodCache {
   relist(): Promise<void>;
   /** Relists periodically, and handles runtime events, until the signal is aborted. */
   follow(signal: AbortSignal): Promise<void>;
-  lastRelistAt(): number;
+  sinceRelist(): number;
   /** Returns the kubelet's PLEG health message if the runtime has not been listed for too long. */
   problems(): readonly string[];
 }
@@ -121,8 +121,6 @@ export function podCache(options: PodCacheOptions): PodCache {
     log,
     dialect,
     onChange,
-    onRelist,
-    onFollow,
     onDiscard,
     periodMilliseconds = 1000,
     readTerminationMessage = terminationMessage,
@@ -139,9 +137,7 @@ export function podCache(options: PodCacheOptions): PodCache {
   const sandboxes = new Map<string, Inspected<ObservedSandbox>>();
   const pace = relistPace(clock, periodMilliseconds, options.byEvents === true);
   let lastOrder = 0;
-  let relistedAt = clock.now();
-  /** The same moment by the monotonic clock. */
-  let relistedMonotonic = clock.monotonic();
+  let relistedAt = clock.monotonic();
   let relistStartedAt = relistedAt;
   let failing = false;
 
@@ -306,12 +302,12 @@ export function podCache(options: PodCacheOptions): PodCache {
   const isBeingCreated = ({ id, state, createdAt }: Container): boolean =>
     state === containerState.created &&
     !containers.has(id) &&
-    clock.now() - (millisecondsOf(createdAt) ?? 0) < creationMilliseconds;
+    isRecent(createdAt, clock.now(), creationMilliseconds);
 
   async function relist(): Promise<void> {
     const order = ++lastOrder;
-    const interval = clock.now() - relistStartedAt;
-    relistStartedAt = clock.now();
+    const interval = clock.monotonic() - relistStartedAt;
+    relistStartedAt += interval;
     const [ofSandboxes, ofContainers] = await Promise.all([
       runtime.listPodSandboxes(),
       runtime.listContainers(),
@@ -369,8 +365,8 @@ export function podCache(options: PodCacheOptions): PodCache {
       onChange(nothingObserved(observed));
     }
     for (const [uid, deletedOrder] of deletedAt) if (deletedOrder < order) deletedAt.delete(uid);
-    [relistedAt, relistedMonotonic] = [clock.now(), clock.monotonic()];
-    onRelist?.(relistedAt - relistStartedAt, interval);
+    relistedAt = clock.monotonic();
+    options.onRelist?.(relistedAt - relistStartedAt, interval);
   }
 
   async function follow(signal: AbortSignal): Promise<void> {
@@ -387,7 +383,7 @@ export function podCache(options: PodCacheOptions): PodCache {
           onChange(found);
         },
         onFollow: (isOpen) => {
-          onFollow?.(isOpen);
+          options.onFollow?.(isOpen);
           if (!isOpen) pace.streamFailed();
         },
         onEvent: options.onEvent,
@@ -424,9 +420,9 @@ export function podCache(options: PodCacheOptions): PodCache {
     forget,
     relist,
     follow,
-    lastRelistAt: () => Math.min(clock.now(), relistedAt + pace.slackMilliseconds()),
+    sinceRelist: () => Math.max(0, clock.monotonic() - relistedAt - pace.slackMilliseconds()),
     problems: () => {
-      const [elapsed, threshold] = [clock.monotonic() - relistedMonotonic, pace.thresholdMilliseconds()];
+      const [elapsed, threshold] = [clock.monotonic() - relistedAt, pace.thresholdMilliseconds()];
       return elapsed > threshold
         ? [
             `PLEG is not healthy: pleg was last seen active ${durationOfMillis(elapsed)} ago; threshold is ${durationOfMillis(threshold)}`,
@@ -441,7 +437,11 @@ const mayBecomeOomKilled = ({ state, exitCode, reason, finishedAt }: ContainerSt
   state === containerState.exited &&
   exitCode === sigkillExitCode &&
   reason !== "OOMKilled" &&
-  now - (millisecondsOf(finishedAt) ?? 0) < oomReportMilliseconds;
+  isRecent(finishedAt, now, oomReportMilliseconds);
+
+/** A time far in the future is from before the machine's clock was set back. */
+const isRecent = (at: number | bigint, now: number, milliseconds: number): boolean =>
+  Math.abs(now - (millisecondsOf(at) ?? 0)) < milliseconds;
 
 /** Resolves with undefined for a not-found error: a listed part may be removed before it is inspected. */
 async function unlessNotFound<T>(call: Promise<T>): Promise<T | undefined> {
@@ -481,12 +481,11 @@ function replaced<T extends { readonly id: string }>(
   ];
 }
 
-const statesOf = ({ sandboxes, containers }: Lists): Map<string, number> => {
-  const states = new Map<string, number>();
-  for (const { id, state } of sandboxes) states.set(`s${id}`, state);
-  for (const { id, state } of containers) states.set(`c${id}`, state);
-  return states;
-};
+const statesOf = ({ sandboxes, containers }: Lists): Map<string, number> =>
+  new Map([
+    ...sandboxes.map(({ id, state }) => [`s${id}`, state] as const),
+    ...containers.map(({ id, state }) => [`c${id}`, state] as const),
+  ]);
 
 function put(states: Map<string, number>, key: string, state: number | undefined): void {
   if (state === undefined) states.delete(key);

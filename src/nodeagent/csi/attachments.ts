@@ -40,7 +40,7 @@ export function csiAttachments(options: CsiAttachmentsOptions): CsiAttachments {
   return {
     await: async ({ driver, handle, persistentName }, signal) => {
       const name = attachmentName(handle, driver, nodeName);
-      const until = clock.now() + timeoutMilliseconds;
+      const until = clock.monotonic() + timeoutMilliseconds;
       for (;;) {
         const attachment = await getAttachment(name);
         if (attachment?.status?.attached) return attachment.status.attachmentMetadata ?? {};
@@ -53,7 +53,7 @@ export function csiAttachments(options: CsiAttachmentsOptions): CsiAttachments {
             metadata: { name },
             spec: { attacher: driver, nodeName, source: { persistentVolumeName: persistentName } },
           });
-        if (clock.now() >= until)
+        if (clock.monotonic() >= until)
           throw new Error(
             attachment
               ? `timed out waiting for external-attacher of ${driver} CSI driver to attach volume ${handle}`

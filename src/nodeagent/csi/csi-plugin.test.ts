@@ -168,6 +168,21 @@ test("a volume that must be attached waits for its attachment, whose metadata th
   assert.ok(api.objects.has(`${storage}/volumeattachments/${name}`), "the controller detaches");
 });
 
+test("an attachment is waited for two minutes, even if the clock is set back", async (t) => {
+  const { api, clock } = await setUp(t);
+  const attachments = csiAttachments({ client: api.client, clock, nodeName: "n1", byController: true });
+  const volume = { driver: "d.test", handle: "h1", persistentName: "pv1" };
+  let problem: Error | undefined;
+  const waiting = attachments.await(volume, signal).catch((error: Error) => void (problem = error));
+  clock.set(clock.now() - 3_600_000);
+  for (let waits = 0; waits < 500 && !problem; waits++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    await clock.advance(500);
+  }
+  assert.match(problem?.message ?? "still waiting", /volume h1 does not exist yet/);
+  await waiting;
+});
+
 test("an agent that attaches volumes creates the attachment and deletes it in the end", async (t) => {
   const { volumes, api, clock, claimed } = await begin(t, { byController: false });
   claimed();

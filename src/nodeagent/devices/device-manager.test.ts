@@ -116,6 +116,7 @@ test("a plug-in's devices are node capacity, healthy ones are allocatable, and a
   assert.deepEqual(amounts(), ["2", "1"]);
   leave();
   await followed;
+  clock.set(clock.now() + 3_600_000);
   assert.deepEqual(amounts(), ["2", "0"]);
   await clock.advance(300_000);
   assert.deepEqual(amounts(), ["0", "0"]);

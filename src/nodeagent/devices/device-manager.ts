@@ -97,7 +97,7 @@ export async function deviceManager(options: DeviceManagerOptions): Promise<Devi
       for (const key of affinities.keys()) if (key.startsWith(`${podUid}/`)) affinities.delete(key);
       if (allocations.drop(podUid)) void saveSoon();
     },
-    amounts: () => inventory.amounts(clock.now()),
+    amounts: () => inventory.amounts(clock.monotonic()),
     allocated: (resource) => (isDevice(resource) ? allocations.inUse(resource).size : undefined),
     containerDevices: (podUid, container) =>
       [...allocations.of(podUid, container)].flatMap(([resource, { byNuma, devices }]) =>
@@ -207,10 +207,10 @@ export async function deviceManager(options: DeviceManagerOptions): Promise<Devi
       const request = requestFor(pod, container, resource, size);
       assign(uidOf(pod), container, resource, chooseDevices(request, preferred));
     }
-    const startedAt = clock.now();
+    const startedAt = clock.monotonic();
     const held = allocations.get(uidOf(pod), container.name, resource)!;
     const response = await plugin.allocate(held.devices, signal);
-    options.onAllocated?.(resource, clock.now() - startedAt);
+    options.onAllocated?.(resource, clock.monotonic() - startedAt);
     if (!response) throw new AllocationError("no containers return in allocation response");
     allocations.set(uidOf(pod), container.name, resource, { ...held, response });
   }
@@ -300,7 +300,7 @@ export async function deviceManager(options: DeviceManagerOptions): Promise<Devi
         log.warn("lost connection to device plug-in", { resource, error: (error as Error).message });
     } finally {
       plugin.close();
-      if (inventory.lost(resource, plugin, clock.now())) options.onChange();
+      if (inventory.lost(resource, plugin, clock.monotonic())) options.onChange();
     }
   }
 
@@ -335,7 +335,7 @@ export async function deviceManager(options: DeviceManagerOptions): Promise<Devi
       const state = { entries: Data.PodDeviceEntries, registered: Data.RegisteredDevices };
       if (fnv32a(devicePreimage(state)) !== Checksum) throw new Error("checkpoint is corrupted");
       allocations.restore(state.entries ?? []);
-      inventory.restore(Object.keys(state.registered ?? {}), clock.now());
+      inventory.restore(Object.keys(state.registered ?? {}), clock.monotonic());
     } catch (error) {
       log.warn("device checkpoint is unusable; allocations may be out of date", {
         error: (error as Error).message,

@@ -63,7 +63,7 @@ export function nodeReader(options: NodeReaderOptions): NodeReader {
       ]);
       hasObserved = true;
       return observationsOf({
-        at: clock.now(),
+        at: clock.monotonic(),
         memory: { availableBytes: memory.availableBytes, capacityBytes: machine.memoryBytes },
         pods: pods && {
           workingSetBytes: pods.workingSetBytes,

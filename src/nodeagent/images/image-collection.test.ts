@@ -148,3 +148,17 @@ test("images unused for too long are removed even with free disk space; earlier 
   await collect();
   assert.deepEqual(removed, ["a"]);
 });
+
+test("setting the machine's clock changes no age of an image", async () => {
+  const hour = 60 * minute;
+  const images = ["a"];
+  const { clock, removed, collect } = collection({ images, available: 900, maximumAge: hour });
+  await collect();
+  clock.set(clock.now() + 24 * hour);
+  await collect();
+  assert.deepEqual(removed, []);
+  clock.set(clock.now() - 48 * hour);
+  await clock.advance(hour + minute);
+  await collect();
+  assert.deepEqual(removed, ["a"]);
+});

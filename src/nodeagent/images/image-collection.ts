@@ -96,7 +96,7 @@ export function imageCollection(options: ImageCollectionOptions): ImageCollectio
   const { clock, log, runtime, events, node } = options;
   let seen = new Map<string, { readonly firstSeenAt: number; readonly lastUsedAt: number }>();
   let hasDetected = false;
-  const startedAt = clock.now();
+  const startedAt = clock.monotonic();
 
   return { collect, removeUnused: (signal) => free(Infinity, signal).then(() => undefined), run };
 
@@ -105,12 +105,12 @@ export function imageCollection(options: ImageCollectionOptions): ImageCollectio
     const disk = await options.disk(signal);
     if (disk.capacityBytes === 0) {
       // Record the current images as existing before; those that appear until the next pass are new.
-      await detectImages(clock.now(), signal);
+      await detectImages(clock.monotonic(), signal);
       throw failure("InvalidDiskCapacity", "invalid capacity 0 on image filesystem");
     }
     const bytesWanted = bytesToFree(disk, options);
     if (bytesWanted <= 0) {
-      await detectImages(clock.now(), signal);
+      await detectImages(clock.monotonic(), signal);
       return;
     }
     log.info("image disk usage is above the high threshold", {
@@ -131,14 +131,14 @@ export function imageCollection(options: ImageCollectionOptions): ImageCollectio
   }
 
   async function free(wanted: number, signal: AbortSignal): Promise<number> {
-    const now = clock.now();
+    const now = clock.monotonic();
     const unused = collectableImages(await detectImages(now, signal), now, options.minimumAgeMilliseconds);
     return await remove(unused, wanted, signal);
   }
 
   async function removeOutdated(signal: AbortSignal): Promise<void> {
     const { maximumAgeMilliseconds: limit } = options;
-    const now = clock.now();
+    const now = clock.monotonic();
     if (limit > 0)
       await remove(outdatedImages(await detectImages(now, signal), now, limit, startedAt), Infinity, signal);
   }
@@ -199,7 +199,7 @@ export function imageCollection(options: ImageCollectionOptions): ImageCollectio
     // A high threshold of 100 disables collection, unless there is a maximum age. Image use is recorded
     // anyway, for disk pressure.
     const isOff = options.highPercent >= 100 && options.maximumAgeMilliseconds === 0;
-    const pass = isOff ? () => detectImages(clock.now(), signal) : () => collect(signal);
+    const pass = isOff ? () => detectImages(clock.monotonic(), signal) : () => collect(signal);
     let failures = 0;
     while (!signal.aborted) {
       try {

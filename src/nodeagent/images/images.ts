@@ -130,11 +130,11 @@ export function images({
         };
       }
       record("Normal", "Pulling", `Pulling image ${JSON.stringify(reference)}`);
-      const requestedAt = clock.now();
+      const requestedAt = clock.monotonic();
       let startedAt = requestedAt;
       try {
         const imageRef = await queue.run(() => {
-          startedAt = clock.now();
+          startedAt = clock.monotonic();
           return pull(spec, secrets, sandbox, signal);
         }, signal);
         const image =
@@ -142,7 +142,10 @@ export function images({
           (await runtime.imageStatus({ image: name }, signal)).image;
         if (!image)
           throw new Error(`image ${JSON.stringify(reference)} disappeared right after it was pulled`);
-        const [took, waited] = [seconds(clock.now() - startedAt), seconds(clock.now() - requestedAt)];
+        const [took, waited] = [
+          seconds(clock.monotonic() - startedAt),
+          seconds(clock.monotonic() - requestedAt),
+        ];
         record(
           "Normal",
           "Pulled",

@@ -171,16 +171,16 @@ export async function resourceManagers(options: ResourceManagersOptions): Promis
   }
 
   function admit(pod: Pod): Admitted {
-    const startedAt = clock.now();
+    const startedAt = clock.monotonic();
     try {
       freeStale(uidOf(pod));
       allocate(pod);
-      options.metrics?.admitted(clock.now() - startedAt, true);
+      options.metrics?.admitted(clock.monotonic() - startedAt, true);
       return { ok: true };
     } catch (error) {
       options.devices?.abandon(uidOf(pod));
       if (!(error instanceof AllocationError)) throw error;
-      options.metrics?.admitted(clock.now() - startedAt, false);
+      options.metrics?.admitted(clock.monotonic() - startedAt, false);
       const { reason, message } = error;
       const text =
         reason === "UnexpectedAdmissionError"

@@ -18,12 +18,12 @@ const retryMilliseconds = 500;
 const responseMilliseconds = 2000;
 
 export async function waitForRuntime({ runtime, clock, log, signal }: RuntimeWaitOptions): Promise<void> {
-  const until = clock.now() + maxWaitMilliseconds;
+  const until = clock.monotonic() + maxWaitMilliseconds;
   for (let tries = 1; ; tries++) {
     const connectionError = await connectionErrorOf(runtime, clock, signal);
     if (connectionError === undefined || signal.aborted) return;
     if (tries === 1) log.warn("waiting for the container runtime", { error: connectionError.message });
-    if (clock.now() >= until) return;
+    if (clock.monotonic() >= until) return;
     await clock.sleep(retryMilliseconds, signal).catch(() => undefined);
   }
 }

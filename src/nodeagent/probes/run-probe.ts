@@ -154,16 +154,18 @@ async function runGrpcProbe(
   seconds: number,
   signal: AbortSignal,
 ): Promise<ProbeResult> {
-  const deadline = Date.now() + seconds * 1000;
+  const deadline = performance.now() + seconds * 1000;
   for (;;) {
-    const left = deadline - Date.now();
+    const left = deadline - performance.now();
     if (left <= 0)
       return failure(
         `timeout: failed to connect service ${JSON.stringify(address)} within ${seconds}s: context deadline exceeded`,
       );
     const answer = await tryGrpc(address, service, { seconds, left, signal });
     if (answer) return answer;
-    await sleep(Math.min(reconnectMilliseconds, Math.max(0, deadline - Date.now())), undefined, { signal });
+    await sleep(Math.min(reconnectMilliseconds, Math.max(0, deadline - performance.now())), undefined, {
+      signal,
+    });
   }
 }
 

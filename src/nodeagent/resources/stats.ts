@@ -173,7 +173,7 @@ export function stats(options: StatsOptions): Stats {
   }
 
   function cpu(key: string, nanoseconds: number): CpuUsage {
-    const at = clock.now();
+    const at = clock.monotonic();
     const before = samples.get(key);
     fresh.set(key, { at, nanoseconds });
     const nanoCores =

@@ -142,7 +142,7 @@ function reviewMetrics({
       stability: "ALPHA",
     });
     return async (ask) => {
-      const at = clock.now();
+      const at = clock.monotonic();
       let code = "201";
       try {
         return await ask();
@@ -151,7 +151,7 @@ function reviewMetrics({
         throw error;
       } finally {
         total?.with(code).add();
-        took?.with(code).observe((clock.now() - at) / 1000);
+        took?.with(code).observe((clock.monotonic() - at) / 1000);
       }
     };
   };

@@ -94,11 +94,12 @@ test("pods and containers are counted on each scrape", () => {
       pod("Pending", { [orch.names.annotations.configSource]: "file" }),
     ],
     containers: (uid: string) => (uid === "Running" ? [{ state: "running" }, { state: "exited" }] : []),
-    lastRelistAt: () => 5000,
+    sinceRelist: () => 1000,
   } as unknown as PodRegistry;
   let working: WorkingPod[] = [{ lifecycle: "sync", config: "desired", static: "true" }];
   agentMetrics({
     metrics,
+    clock: virtualClock(6000),
     dialect: orch,
     nodeName: "n1",
     version: "v1.2.3",

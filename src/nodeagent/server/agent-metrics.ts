@@ -10,6 +10,7 @@ import { pluginNameOf } from "../volumes/plugin-name.ts";
 
 export interface AgentMetricsOptions {
   readonly metrics: Metrics;
+  readonly clock: Clock;
   readonly dialect: Dialect;
   readonly nodeName: string;
   readonly version: string;
@@ -24,7 +25,7 @@ export interface AgentMetricsOptions {
 
 /** Registers gauges that are computed on each scrape. */
 export function agentMetrics(options: AgentMetricsOptions): void {
-  const { metrics, dialect, nodeName, version, registry } = options;
+  const { metrics, clock, dialect, nodeName, version, registry } = options;
   const { agentMetricPrefix: prefix, metricPrefix } = dialect.data;
   const gauge = (name: string, help: string, labels: readonly string[] = []) =>
     metrics.gauge({ name, help, labels, stability: "ALPHA" });
@@ -94,7 +95,7 @@ export function agentMetrics(options: AgentMetricsOptions): void {
     running.with().set(states.filter((all) => all.some(({ state }) => state === "running")).length);
     for (const state of ["created", "running", "exited", "unknown"] as const)
       containers.with(state).set(states.flat().filter((one) => one.state === state).length);
-    seen.with().set(registry.lastRelistAt() / 1000);
+    seen.with().set((clock.now() - registry.sinceRelist()) / 1000);
     ephemeral.set(pods.reduce((sum, { spec }) => sum + (spec.ephemeralContainers?.length ?? 0), 0));
     mirrors.set(options.mirrors());
     countByLabels(
@@ -182,14 +183,14 @@ export function measuredRequests(
       known.includes(first) ? first : "other",
       server,
     ];
-    const at = clock.now();
+    const at = clock.monotonic();
     total.with(...values).add();
     inFlight.with(...values).add();
     try {
       return await handle(call);
     } finally {
       inFlight.with(...values).add(-1);
-      seconds.with(...values).observe((clock.now() - at) / 1000);
+      seconds.with(...values).observe((clock.monotonic() - at) / 1000);
     }
   };
 }
@@ -291,7 +292,7 @@ export function measuredRuntime(
       if (!measured.has(name)) {
         const operation = operationName(name);
         measured.set(name, async (...given: readonly unknown[]): Promise<unknown> => {
-          const at = clock.now();
+          const at = clock.monotonic();
           total.with(operation).add();
           let isGood = false;
           try {
@@ -302,9 +303,9 @@ export function measuredRuntime(
             errors.with(operation).add();
             throw error;
           } finally {
-            seconds.with(operation).observe((clock.now() - at) / 1000);
+            seconds.with(operation).observe((clock.monotonic() - at) / 1000);
             if (name === "runPodSandbox")
-              sandboxes(String(given[1] ?? ""), (clock.now() - at) / 1000, isGood);
+              sandboxes(String(given[1] ?? ""), (clock.monotonic() - at) / 1000, isGood);
           }
         });
       }

@@ -163,30 +163,30 @@ export function createPodMetrics(
   const grouped = new Set<string>();
 
   const timing = async <T>(operation: string, run: () => Promise<T>): Promise<T> => {
-    const at = clock.now();
+    const at = clock.monotonic();
     try {
       return await run();
     } finally {
-      groups.with(operation).observe((clock.now() - at) / 1000);
+      groups.with(operation).observe((clock.monotonic() - at) / 1000);
     }
   };
   return {
     added: (pod) => {
       perPod.observe((pod.spec.containers ?? []).length);
       pods.set(uidOf(pod), {
-        seenAt: clock.now(),
+        seenAt: clock.monotonic(),
         hasActed: false,
         isRunning: isUp(pod),
         pullMilliseconds: 0,
       });
     },
     acting: (uid, at) => {
-      const begun = clock.now();
+      const begun = clock.monotonic();
       const pod = pods.get(uid);
       if (pod && !pod.hasActed) waited.observe((begun - pod.seenAt) / 1000);
       const operation = at !== "syncing" ? "kill" : pod?.hasActed ? "sync" : "create";
       if (pod) pod.hasActed = true;
-      return () => worked.with(operation).observe((clock.now() - begun) / 1000);
+      return () => worked.with(operation).observe((clock.monotonic() - begun) / 1000);
     },
     pulled: (uid, milliseconds) => {
       const pod = pods.get(uid);
@@ -200,11 +200,12 @@ export function createPodMetrics(
       const known = pods.get(uidOf(pod));
       if (!known || known.isRunning) return;
       known.isRunning = true;
-      start.observe((clock.now() - known.seenAt) / 1000);
-      const madeAt = pod.metadata.creationTimestamp
-        ? millisOfTime(pod.metadata.creationTimestamp)
-        : known.seenAt;
-      startAlone.observe(Math.max(0, clock.now() - madeAt - known.pullMilliseconds) / 1000);
+      start.observe((clock.monotonic() - known.seenAt) / 1000);
+      const { creationTimestamp } = pod.metadata;
+      const age = creationTimestamp
+        ? clock.now() - millisOfTime(creationTimestamp)
+        : clock.monotonic() - known.seenAt;
+      startAlone.observe(Math.max(0, age - known.pullMilliseconds) / 1000);
     },
     orphan: () => orphans.add(),
     restarted: (pod) => again.with(isStatic(pod, dialect) ? "true" : "").add(),

@@ -59,14 +59,14 @@ const retryMilliseconds = 250;
 
 export async function openPorts(ports: PortSettings, options: PortOptions): Promise<OpenPorts> {
   const { clock, log } = options;
-  const until = clock.now() + retryTimeoutMilliseconds;
+  const until = clock.monotonic() + retryTimeoutMilliseconds;
   for (let tries = 1; ; tries++) {
     try {
       return await tryPorts(ports, options);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
       const { message } = error as Error;
-      if (clock.now() >= until)
+      if (clock.monotonic() >= until)
         throw new Error(
           `${message}: another agent or program has the port; nothing on this node was touched`,
           { cause: error },

@@ -66,7 +66,7 @@ async function handlers(hostLogFolder: string) {
     sandboxId: () => "sandbox",
     containers: () => [{ name: "main", id: "id", state: "running", attempt: 0, logPath: "" }],
     runningPods: () => Promise.resolve([pod]),
-    lastRelistAt: () => clock.now(),
+    sinceRelist: () => 0,
   };
   const disk = { capacityBytes: 1, availableBytes: 1, freeBytes: 1, inodes: 1, inodesFree: 1 };
   const figures: NodeStats = {

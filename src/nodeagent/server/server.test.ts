@@ -55,9 +55,9 @@ async function setUp(
         { name: "main", id: "id-main", state: "running", attempt: 0, logPath: join(folder, "0.log") },
       ],
     runningPods: () => Promise.resolve(pods),
-    lastRelistAt: () => relistAt,
+    sinceRelist: () => sinceRelist,
   };
-  let relistAt = clock.now();
+  let sinceRelist = 0;
   const verbosity: number[] = [];
   const machine = await readMachine();
   const metrics = createMetrics();
@@ -158,7 +158,7 @@ async function setUp(
     const raw = Buffer.concat(await Array.fromAsync(answer.chunks));
     return { status: answer.status, headers: answer.headers, raw, body: raw.toString() };
   };
-  return { folder, clock, runtime, ask, parts, verbosity, stall: () => (relistAt = 0) };
+  return { folder, clock, runtime, ask, parts, verbosity, stall: () => (sinceRelist = 3_600_000) };
 }
 
 const notFound = "404 page not found\n";

@@ -78,7 +78,7 @@ const logging: HealthCheck = { name: "log", check: () => undefined };
 /** Returns all routes of the secure or the read-only port. */
 export function agentRoutes(parts: ServerParts, port: "secure" | "readonly"): Route[] {
   const { dialect, clock, log, registry, runtime, metrics, stats, machine, switches } = parts;
-  const isStalled = (): boolean => clock.now() - registry.lastRelistAt() > stalledMilliseconds;
+  const isStalled = (): boolean => registry.sinceRelist() > stalledMilliseconds;
   const ofRuntime = switches.runtimeMetrics ? runtimeMetrics(runtime) : undefined;
   const isDebugging = port === "secure" && switches.debugging;
   const podSchema = inDialect(dialect, Pod);

@@ -80,7 +80,7 @@ export function statusWriter({ client, clock, log, signal, onWritten }: StatusWr
             subresource: "status",
           });
           entry.version = metadata.resourceVersion ?? "";
-          onWritten?.(clock.now() - entry.wantedAt);
+          onWritten?.(clock.monotonic() - entry.wantedAt);
         }
         entry.written = status;
         failures = 0;
@@ -110,7 +110,7 @@ export function statusWriter({ client, clock, log, signal, onWritten }: StatusWr
   function write(pod: Pod, status: PodStatus): void {
     const entry = entryOf(pod);
     if (!entry.wanted && !entry.running && !statusPatch(pod, serverStatusOf(entry), status)) return;
-    if (!entry.wanted) entry.wantedAt = clock.now();
+    if (!entry.wanted) entry.wantedAt = clock.monotonic();
     entry.wanted = status;
     void start(entry);
   }

@@ -53,9 +53,9 @@ export async function startContainer(
     return { started: false, reason, message };
   };
 
-  const pulledFrom = context.clock.now();
+  const pulledFrom = context.clock.monotonic();
   const image = await context.images.ensure(pod, container, facts.secrets, facts.sandbox, signal);
-  context.podMetrics?.pulled(uidOf(pod), context.clock.now() - pulledFrom);
+  context.podMetrics?.pulled(uidOf(pod), context.clock.monotonic() - pulledFrom);
   if (!image.present) {
     context.podMetrics?.started(type, image.reason);
     recordEvent("Warning", "Failed", `Error: ${image.reason}`);
