@@ -9,7 +9,7 @@ import { relistPace } from "./relist-pace.ts";
 /** Counts how often a runtime is listed in a minute, by feature gate and state of its event stream. */
 async function listsInAMinute(
   byEvents: boolean,
-  stream: "open" | "unimplemented" | "broken",
+  stream: "open" | "unimplemented" | "broken" | "ended",
 ): Promise<{ lists: number; problems: readonly string[]; lagMilliseconds: number }> {
   const clock = virtualClock(1_000_000);
   const inner = fakeRuntime({ clock, events: stream !== "unimplemented" });
@@ -20,10 +20,10 @@ async function listsInAMinute(
       lists++;
       return inner.listPodSandboxes(filter, signal);
     },
-    ...(stream === "broken" && {
+    ...((stream === "broken" || stream === "ended") && {
       // eslint-disable-next-line require-yield -- a stream that ends before it has begun
       containerEvents: async function* () {
-        throw new Error("broken");
+        if (stream === "broken") throw new Error("broken");
       },
     }),
   };
@@ -55,19 +55,24 @@ test("with the feature gate events replace lists, and a late list is not a probl
   assert.deepEqual([problems, lagMilliseconds], [[], 0]);
 });
 
-for (const stream of ["unimplemented", "broken"] as const)
+for (const stream of ["unimplemented", "broken", "ended"] as const)
   test(`if the event stream is ${stream}, the runtime is listed every second again`, async () => {
     const { lists } = await listsInAMinute(true, stream);
     assert.ok(lists >= 50, `${lists} lists`);
   });
 
-test("an event stream that fails during a list causes exactly one further list right after it", async () => {
+test("an event stream that fails during a list causes exactly one further list, when it is open again", async () => {
   const clock = virtualClock(0);
   const pace = relistPace(clock, 1000, true);
   const { signal } = new AbortController();
   pace.streamFailed();
-  await pace.wait(signal);
   let isDue = false;
+  void pace.wait(signal).then(() => (isDue = true));
+  await clock.advance(pace.retryMilliseconds());
+  assert.equal(isDue, false);
+  await clock.advance(1000);
+  assert.equal(isDue, true);
+  isDue = false;
   void pace.wait(signal).then(() => (isDue = true));
   await clock.advance(299_000);
   assert.equal(isDue, false);

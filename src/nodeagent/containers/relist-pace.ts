@@ -11,7 +11,10 @@ export interface RelistPace {
   slackMilliseconds(): number;
   /** Returns the delay before the event stream is reopened. */
   retryMilliseconds(): number;
-  /** The event stream failed: relists at once; after several failures falls back to the short period. */
+  /**
+   * The event stream failed: relists once the stream is open again, because there is no event of a change until
+   * then; after several failures falls back to the short period.
+   */
   streamFailed(): void;
   /** The runtime does not support events. */
   streamEnded(): void;
@@ -64,7 +67,7 @@ export function relistPace(clock: Clock, periodMilliseconds: number, byEvents: b
       if (!isEvented) return;
       failures += 1;
       if (failures >= maxFailures) streamEnded();
-      else scheduleWithin(0);
+      else scheduleWithin(periodMilliseconds);
     },
     streamEnded,
     relistWithin: scheduleWithin,

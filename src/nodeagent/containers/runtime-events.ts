@@ -14,7 +14,7 @@ export interface RuntimeEventsOptions {
   readonly retryMilliseconds: () => number;
   /** Inspects the pod of an event. */
   readonly inspect: (pod: PodName, signal: AbortSignal) => Promise<void>;
-  /** Called with true when the stream delivers its first event, with false when it fails. */
+  /** Called with true when the stream delivers its first event, with false when it ends. */
   readonly onFollow?: ((isOpen: boolean) => void) | undefined;
   /** Called with the latency of each event. */
   readonly onEvent?: ((latencyMilliseconds: number) => void) | undefined;
@@ -40,8 +40,9 @@ export async function followRuntimeEvents(options: RuntimeEventsOptions, signal:
       }
     } catch (error) {
       if ((error as { code?: unknown }).code === "UNIMPLEMENTED") return;
-      if (!signal.aborted) onFollow?.(false);
     }
+    // A stream that ends without an error misses events as well.
+    if (!signal.aborted) onFollow?.(false);
     await clock.sleep(options.retryMilliseconds(), signal).catch(() => undefined);
   }
 }

@@ -7,6 +7,7 @@ import { createSecureContext } from "node:tls";
 import { type TestContext, test } from "node:test";
 import { createAuthority, signServing } from "#authn";
 import { silentLog, virtualClock } from "#base";
+import { eventually } from "#kit";
 import { servingCertificate } from "./serving-certificate.ts";
 
 const start = Date.UTC(2024, 0, 1);
@@ -78,4 +79,27 @@ test("a configured certificate is used, and reloaded when its file changes", asy
   await clock.advance(60_000);
   assert.equal(await changed.promise, second);
   await assert.rejects(readFile(join(folder, "agent.crt")), "no other certificate was created");
+});
+
+test("a certificate that is replaced before its key is used once the key follows", async (t) => {
+  const { folder, clock, options } = await setUp(t);
+  const authority = createAuthority({ commonName: "ca" }, { now: start, days: 10 });
+  const [certificateFile, keyFile] = [join(folder, "given.crt"), join(folder, "given.key")];
+  const issue = () => signServing(authority, { commonName: "n1" }, ["n1"], { now: start, days: 5 });
+  const [first, second] = [issue(), issue()];
+  await writeFile(certificateFile, first.certificate);
+  await writeFile(keyFile, first.key);
+  const serving = await servingCertificate({ ...options, certificateFile, keyFile });
+  const seen: string[] = [];
+  const stop = serving.follow(({ certificate, key }) => {
+    seen.push("read");
+    createSecureContext({ cert: certificate, key });
+    seen.push("used");
+  });
+  t.after(stop);
+  await writeFile(certificateFile, second.certificate);
+  await eventually(async () => seen.length > 0, { clock, milliseconds: 60_000 });
+  await writeFile(keyFile, second.key);
+  await eventually(async () => seen.includes("used"), { clock, milliseconds: 60_000 });
+  assert.equal(seen[1], "read", "a pair that does not match is not used");
 });

@@ -18,7 +18,7 @@ export interface ServingCertificateOptions {
 
 export interface ServingCertificate {
   readonly pair: CertificatePair;
-  /** Calls onChange with a new pair when the files change, until stopped. */
+  /** Calls onChange with a new pair when the files change, and again if it throws, until stopped. */
   follow(onChange: (pair: CertificatePair) => void): () => void;
 }
 
@@ -45,9 +45,10 @@ export async function servingCertificate(options: ServingCertificateOptions): Pr
           if (stopping.signal.aborted) return;
           try {
             const next = await read();
-            if (next.certificate === pair.certificate) continue;
-            pair = next;
+            if (next.certificate === pair.certificate && next.key === pair.key) continue;
+            // Rejects a certificate whose key is not written yet; it is read again.
             onChange(next);
+            pair = next;
           } catch (error) {
             log.error("failed to reload serving certificate; keeping the current one", {
               file: certificateFile,
