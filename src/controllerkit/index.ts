@@ -37,6 +37,7 @@ export {
   metadataClient,
   resourceText,
 } from "./discovery.ts";
+export { type ResourceOfKind, groupOf, resourceOfKind } from "./kind-resources.ts";
 export { type Expectations, expectations } from "./expectations.ts";
 export {
   ignoreReasons,

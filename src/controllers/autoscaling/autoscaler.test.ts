@@ -71,6 +71,43 @@ test("a new autoscaler is first synced after one period, not immediately", async
   );
 });
 
+test("a failed scaling is repeated after each period, with the kinds of half a minute ago", async () => {
+  const clock = virtualClock(Date.UTC(2030, 0, 1));
+  const began = clock.now();
+  const updates: number[] = [];
+  let discoveries = 0;
+  await withController(
+    (context) => {
+      const request: ApiClient["request"] = async (method, path, ...rest) => {
+        if (path.startsWith("/apis/external.metrics.")) return { items: [{ value: "9" }] };
+        if (path === "/apis") discoveries++;
+        if (method !== "PUT" || !path.endsWith("/scale"))
+          return await context.client.request(method, path, ...rest);
+        updates.push((clock.now() - began) / 1000);
+        throw new Error("the webhook denied it");
+      };
+      return autoscalerController({ ...context, client: { ...context.client, request } });
+    },
+    async ({ client }) => {
+      await createTargetAndAutoscaler(client, {
+        type: "External",
+        external: { metric: { name: "hits" }, target: { type: "AverageValue", averageValue: "1" } },
+      });
+      await until(async () => {
+        await clock.advance(1000);
+        return updates.length >= 20;
+      });
+      const pauses = updates.slice(1).map((at, index) => at - updates[index]!);
+      assert.ok(
+        pauses.every((seconds) => seconds >= 15 && seconds < 60),
+        `after ${updates.join(", ")} s`,
+      );
+      assert.ok(discoveries <= updates.length / 2 + 1, `${discoveries} discoveries`);
+    },
+    clock,
+  );
+});
+
 test("a target is scaled down after the window also if the clock is set back", async () => {
   const clock = virtualClock(Date.UTC(2030, 0, 1));
   let value = "2";

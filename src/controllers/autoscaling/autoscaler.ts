@@ -6,9 +6,10 @@ import { type AnyObject, type ApiClient, kinds } from "#client";
 import {
   type Controller,
   type ControllerContext,
-  discover,
+  type ResourceOfKind,
   queueFor,
   recorderFor,
+  resourceOfKind,
   writeStatus,
 } from "#controllerkit";
 import { type SeenPod, keyOf, splitKey } from "../pods.ts";
@@ -78,11 +79,16 @@ export function autoscalerController(
   const { client, clock, view, gates } = context;
   const events = recorderFor(context, "horizontal-pod-autoscaler");
   const own = autoscalerMetrics(context.metrics);
-  const metrics = metricsClient(client);
+  const kindResource = resourceOfKind(client, clock);
+  const metrics = metricsClient(client, kindResource);
   const resource = client.of(kinds.horizontalPodAutoscalers);
   const histories = new Map<string, ScaleHistory>();
   const targets = new TargetSelectors();
-  const queue = queueFor(context, "horizontalpodautoscaler", sync);
+  // A failed sync is repeated after the usual period, neither earlier nor with increasing delays.
+  const queue = queueFor(context, "horizontalpodautoscaler", sync, {
+    baseDelayMilliseconds: settings.syncMilliseconds,
+    maxDelayMilliseconds: settings.syncMilliseconds,
+  });
   const autoscalers = view.follow(kinds.horizontalPodAutoscalers, ({ type, object }) => {
     if (type === "deleted") {
       histories.delete(keyOf(object));
@@ -118,7 +124,7 @@ export function autoscalerController(
     const { spec, metadata } = autoscaler;
     let found: { readonly scale: Scale; readonly path: string };
     try {
-      found = await scaleOf(client, spec.scaleTargetRef, metadata.namespace!);
+      found = await scaleOf({ client, kindResource }, spec.scaleTargetRef, metadata.namespace!);
     } catch (error) {
       const { message } = error as Error;
       events.event(autoscaler, "Warning", "FailedGetScale", message);
@@ -243,7 +249,7 @@ export function autoscalerController(
       events.event(autoscaler, "Warning", "FailedComputeMetricsReplicas", message);
       return undefined;
     }
-    const computed = await computeAll(autoscaler, selector, target.pods, current);
+    const computed = await computeAll(autoscaler, scale, target.pods);
     for (const { reason, message } of computed.failures)
       if (reason !== "") events.event(autoscaler, "Warning", reason, message);
     const [failure] = computed.failures;
@@ -268,9 +274,8 @@ export function autoscalerController(
 
   async function computeAll(
     autoscaler: SeenAutoscaler,
-    selector: string,
+    scale: Scale,
     targetPods: readonly SeenPod[],
-    current: number,
   ): Promise<Computed> {
     const statuses: MetricStatus[] = [];
     let best: { replicas: number; metric: string } = { replicas: -1, metric: "" };
@@ -285,13 +290,7 @@ export function autoscalerController(
       const record = (action: ScaleAction, error: ErrorKind): void =>
         own.computed(spec.type, action, error, (clock.now() - startedAt) / 1000);
       try {
-        const { replicas, status, metric } = await computeOne(
-          autoscaler,
-          spec,
-          selector,
-          targetPods,
-          current,
-        );
+        const { replicas, status, metric } = await computeOne(autoscaler, spec, scale, targetPods);
         record(scaleAction(autoscaler.status.currentReplicas ?? 0, replicas), "none");
         statuses.push(status);
         if (replicas > best.replicas) best = { replicas, metric };
@@ -309,16 +308,16 @@ export function autoscalerController(
   async function computeOne(
     autoscaler: SeenAutoscaler,
     spec: MetricSpec,
-    selector: string,
+    scale: Scale,
     mine: readonly SeenPod[],
-    current: number,
   ): Promise<{ readonly replicas: number; readonly status: MetricStatus; readonly metric: string }> {
     const input: MetricInput = {
       client: metrics,
       namespace: autoscaler.metadata.namespace!,
-      selector,
+      selector: scale.status?.selector ?? "",
       pods: mine,
-      current,
+      current: scale.spec?.replicas ?? 0,
+      observed: scale.status?.replicas ?? 0,
       now: clock.now(),
       settings,
     };
@@ -381,18 +380,11 @@ interface Rescaling {
 
 /** Returns the scale of the target and its API path. */
 async function scaleOf(
-  client: ApiClient,
+  { client, kindResource }: { readonly client: ApiClient; readonly kindResource: ResourceOfKind },
   { apiVersion = "v1", kind, name }: HorizontalPodAutoscaler["spec"]["scaleTargetRef"],
   namespace: string,
 ): Promise<{ readonly scale: Scale; readonly path: string }> {
-  const group = apiVersion.includes("/") ? apiVersion.split("/")[0]! : "";
-  const { resources } = await discover(client);
-  const served = resources.find(
-    (each) =>
-      each.kind === kind &&
-      (each.groupVersion.includes("/") ? each.groupVersion.split("/")[0] : "") === group,
-  );
-  if (!served) throw new Error(`no matches for kind "${kind}" in group "${group}"`);
+  const served = await kindResource(apiVersion, kind);
   const root = served.groupVersion.includes("/")
     ? `/apis/${served.groupVersion}`
     : `/api/${served.groupVersion}`;

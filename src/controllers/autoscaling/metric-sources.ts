@@ -39,7 +39,9 @@ export interface MetricInput {
   readonly namespace: string;
   readonly selector: string;
   readonly pods: readonly SeenPod[];
+  /** Replicas in the target's spec, and in its status. */
   readonly current: number;
+  readonly observed: number;
   readonly now: number;
   readonly settings: AutoscalerSettings;
 }
@@ -131,7 +133,7 @@ export async function podsMetric({ pods: source }: MetricSpec, input: MetricInpu
   const proposal = await withReason(
     "FailedGetPodsMetric",
     async () => {
-      const metrics = await input.client.pods(input.namespace, input.selector, metric.name);
+      const metrics = await input.client.pods(input.namespace, input.selector, metric);
       return replicasForAverage({
         ...input,
         metrics,
@@ -155,17 +157,17 @@ export async function podsMetric({ pods: source }: MetricSpec, input: MetricInpu
 function fromTotal(
   total: number,
   target: MetricTargetLike,
-  { current, settings }: MetricInput,
+  { current, observed, pods, settings }: MetricInput,
 ): { replicas: number; current: object } {
   if (target.type === "AverageValue" || target.averageValue !== undefined) {
     const average = quantityMilliValue(parseQuantity(target.averageValue ?? "0"));
-    const ratio = total / (average * current);
-    const replicas = Math.abs(1 - ratio) <= settings.tolerance ? current : Math.ceil(total / average);
-    return { replicas, current: { averageValue: quantityText(Math.ceil(total / Math.max(1, current))) } };
+    const ratio = total / (average * observed);
+    const replicas = Math.abs(1 - ratio) <= settings.tolerance ? observed : Math.ceil(total / average);
+    return { replicas, current: { averageValue: quantityText(Math.ceil(total / Math.max(1, observed))) } };
   }
   const wanted = quantityMilliValue(parseQuantity(target.value ?? "0"));
   return {
-    replicas: replicasForValue(current, total, wanted, settings.tolerance),
+    replicas: replicasForValue({ current, ratio: total / wanted, pods, tolerance: settings.tolerance }),
     current: { value: quantityText(total) },
   };
 }
@@ -177,18 +179,20 @@ interface MetricTargetLike {
 
 export async function objectMetric({ object }: MetricSpec, input: MetricInput): Promise<MetricResult> {
   const { describedObject, metric, target } = object!;
-  const plural = `${(describedObject.kind ?? "").toLowerCase()}s`;
   const { kind, name } = describedObject;
-  const total = await withReason(
-    "FailedGetObjectMetric",
-    () => input.client.object(input.namespace, plural, name, metric.name),
-    // The order of the words matches the reference.
-    `unable to get metric ${metric.name}: ${kind} on ${input.namespace} ${name}/`,
-  );
-  const result = fromTotal(total, target, input);
+  const result = await withReason("FailedGetObjectMetric", async () => {
+    const total = await input.client
+      .object(input.namespace, describedObject, metric)
+      .catch((error: unknown) => {
+        // The order of the words matches the reference.
+        const what = `unable to get metric ${metric.name}: ${kind} on ${input.namespace} ${name}`;
+        throw new Error(`${what}/${(error as Error).message}`);
+      });
+    return fromTotal(total, target, input);
+  });
   return {
     replicas: result.replicas,
-    metric: `${describedObject.kind} metric ${metric.name}`,
+    metric: `${kind} metric ${metric.name}`,
     status: { type: "Object", object: { describedObject, metric, current: result.current } },
   };
 }
@@ -196,13 +200,19 @@ export async function objectMetric({ object }: MetricSpec, input: MetricInput): 
 export async function externalMetric({ external }: MetricSpec, input: MetricInput): Promise<MetricResult> {
   const { metric, target } = external!;
   const selector = metric.selector ? labelSelectorText(metric.selector) : "";
-  const values = await withReason(
-    "FailedGetExternalMetric",
-    () => input.client.external(input.namespace, metric.name, selector),
-    `unable to get external metric ${input.namespace}/${metric.name}/${selectorText(metric.selector)}: `,
-  );
-  const total = values.reduce((sum, value) => sum + value, 0);
-  const result = fromTotal(total, target, input);
+  const result = await withReason("FailedGetExternalMetric", async () => {
+    const values = await input.client
+      .external(input.namespace, metric.name, selector)
+      .catch((error: unknown) => {
+        const what = `${input.namespace}/${metric.name}/${selectorText(metric.selector)}`;
+        throw new Error(`unable to get external metric ${what}: ${(error as Error).message}`);
+      });
+    return fromTotal(
+      values.reduce((sum, value) => sum + value, 0),
+      target,
+      input,
+    );
+  });
   return {
     replicas: result.replicas,
     metric: `external metric ${metric.name}`,

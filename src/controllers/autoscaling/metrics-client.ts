@@ -1,6 +1,8 @@
 // Client of the resource, custom and external metrics APIs.
-import { ApiError, durationMillis, parseQuantity, quantityMilliValue } from "#base";
+import type { CrossVersionObjectReference, MetricIdentifier } from "#api";
+import { ApiError, durationMillis, labelSelectorText, parseQuantity, quantityMilliValue } from "#base";
 import type { ApiClient } from "#client";
+import { type ResourceOfKind, groupOf, resourceText } from "#controllerkit";
 import { timeOf } from "../pods.ts";
 import type { PodMetric } from "./replicas.ts";
 
@@ -25,16 +27,20 @@ export interface MetricsClient {
     container?: string,
   ): Promise<Map<string, PodMetric>>;
   /** Returns a metric of one object in thousandths. */
-  object(namespace: string, resource: string, name: string, metric: string): Promise<number>;
+  object(
+    namespace: string,
+    describedObject: CrossVersionObjectReference,
+    metric: MetricIdentifier,
+  ): Promise<number>;
   /** Returns a metric of pods by pod, in thousandths. */
-  pods(namespace: string, selector: string, metric: string): Promise<Map<string, PodMetric>>;
+  pods(namespace: string, selector: string, metric: MetricIdentifier): Promise<Map<string, PodMetric>>;
   /** Returns the values of an external metric in thousandths. */
   external(namespace: string, metric: string, selector: string): Promise<readonly number[]>;
 }
 
 const milli = (text: string): number => quantityMilliValue(parseQuantity(text));
 
-export function metricsClient(client: ApiClient): MetricsClient {
+export function metricsClient(client: ApiClient, kindResource: ResourceOfKind): MetricsClient {
   const { groupSuffix } = client.dialect.wire;
   const path = (group: string, rest: string): string =>
     `/apis/${group}.${groupSuffix}/v1beta1/namespaces/${rest}`;
@@ -46,8 +52,11 @@ export function metricsClient(client: ApiClient): MetricsClient {
       readonly windowSeconds?: number;
     }[];
   }
-  const query = (selector: string): string =>
-    selector ? `?labelSelector=${encodeURIComponent(selector)}` : "";
+  const query = (labelSelector: string, metricLabelSelector = ""): string => {
+    const given = Object.entries({ labelSelector, metricLabelSelector }).filter(([, text]) => text !== "");
+    const parts = given.map(([name, text]) => `${name}=${encodeURIComponent(text)}`);
+    return parts.length > 0 ? `?${parts.join("&")}` : "";
+  };
   const fetchFrom = async (api: string, group: string, url: string, what: string): Promise<unknown> => {
     try {
       return await client.request("GET", url);
@@ -58,16 +67,34 @@ export function metricsClient(client: ApiClient): MetricsClient {
       );
     }
   };
+  const metricSelector = ({ selector }: MetricIdentifier): string =>
+    selector ? labelSelectorText(selector) : "";
+  const qualifiedResource = async (apiVersion: string, kind: string): Promise<string> => {
+    try {
+      return resourceText(await kindResource(apiVersion, kind)).replace(/\.$/, "");
+    } catch (error) {
+      const group = groupOf(apiVersion);
+      throw new Error(
+        `unable to fetch metrics from custom metrics API: unable to map kind ${group === "" ? kind : `${kind}.${group}`} to resource: ${(error as Error).message}`,
+        { cause: error },
+      );
+    }
+  };
   const custom = (rest: string): Promise<unknown> =>
     fetchFrom("custom", "custom.metrics", path("custom.metrics", rest), "");
   return {
     resource: async (namespace, selector, resource, container) => {
       const url = path("metrics", `${encodeURIComponent(namespace)}/pods${query(selector)}`);
       const { items = [] } = (await fetchFrom("resource", "metrics", url, "pods")) as PodMetricsList;
+      if (items.length === 0) throw new Error("no metrics returned from resource metrics API");
       const metrics = new Map<string, PodMetric>();
       for (const { metadata, timestamp, window, containers = [] } of items) {
         const counted =
           container === undefined ? containers : containers.filter(({ name }) => name === container);
+        if (container !== undefined && counted.length === 0)
+          throw new Error(
+            `failed to get container metrics: container ${container} not present in metrics for pod ${namespace}/${metadata.name}`,
+          );
         const usages = counted.map(({ usage }) => usage?.[resource]);
         if (usages.length === 0 || usages.includes(undefined)) continue;
         metrics.set(metadata.name, {
@@ -76,18 +103,24 @@ export function metricsClient(client: ApiClient): MetricsClient {
           windowMilliseconds: window === undefined ? 30_000 : durationMillis(window),
         });
       }
-      if (metrics.size === 0) throw new Error("no metrics returned from resource metrics API");
       return metrics;
     },
-    object: async (namespace, resource, name, metric) => {
-      const rest = [namespace, resource, name, metric].map(encodeURIComponent).join("/");
-      const { items = [] } = (await custom(rest)) as ValueList;
-      if (items.length === 0) throw new Error("no metrics returned from custom metrics API");
+    object: async (namespace, { apiVersion = "v1", kind, name }, metric) => {
+      const segments = await (kind === "Namespace" && groupOf(apiVersion) === ""
+        ? // The reference's name is ignored: it must not lead out of the autoscaler's namespace.
+          [namespace, "metrics"]
+        : qualifiedResource(apiVersion, kind).then((resource) => [namespace, resource, name]));
+      const rest = [...segments, metric.name].map(encodeURIComponent).join("/");
+      const { items = [] } = (await custom(rest + query("", metricSelector(metric)))) as ValueList;
+      if (items.length !== 1)
+        throw new Error(
+          `unable to fetch metrics from custom metrics API: the custom metrics API server returned ${items.length} results when we asked for exactly one`,
+        );
       return milli(items[0]!.value);
     },
     pods: async (namespace, selector, metric) => {
-      const rest = `${encodeURIComponent(namespace)}/pods/*/${encodeURIComponent(metric)}${query(selector)}`;
-      const { items = [] } = (await custom(rest)) as ValueList;
+      const rest = `${encodeURIComponent(namespace)}/pods/*/${encodeURIComponent(metric.name)}`;
+      const { items = [] } = (await custom(rest + query(selector, metricSelector(metric)))) as ValueList;
       if (items.length === 0) throw new Error("no metrics returned from custom metrics API");
       return new Map(
         items.map(({ describedObject, value, timestamp, windowSeconds = 60 }) => [

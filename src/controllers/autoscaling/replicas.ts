@@ -1,6 +1,6 @@
 // Replica calculations of the autoscaler, as pure functions.
 import type { SeenPod } from "../pods.ts";
-import { conditionOf, isDeleting, timeOf } from "../pods.ts";
+import { conditionOf, isDeleting, isReady, timeOf } from "../pods.ts";
 
 export interface PodMetric {
   readonly value: number;
@@ -145,8 +145,25 @@ function adjusted(
   return (next < 1 && replicas > current) || (next > 1 && replicas < current) ? current : replicas;
 }
 
-/** Computes replicas from a metric that is shared by all replicas. */
-export function replicasForValue(current: number, value: number, target: number, tolerance: number): number {
-  const ratio = value / target;
-  return Math.abs(1 - ratio) <= tolerance ? current : Math.ceil(ratio * current);
+export interface ValueInput {
+  readonly current: number;
+  /** Ratio of the value to its target. */
+  readonly ratio: number;
+  readonly pods: readonly SeenPod[];
+  readonly tolerance: number;
+}
+
+/**
+ * Computes replicas from a metric that is shared by all replicas. Only ready pods have contributed to it, so
+ * pods that are still starting do not multiply; a target without replicas is scaled up by the ratio alone.
+ */
+export function replicasForValue({ current, ratio, pods, tolerance }: ValueInput): number {
+  if (current === 0) return Math.ceil(ratio);
+  if (Math.abs(1 - ratio) <= tolerance) return current;
+  if (pods.length === 0)
+    throw new Error(
+      "unable to calculate ready pods: no pods returned by selector while calculating replica count",
+    );
+  const ready = pods.filter((pod) => pod.status.phase === "Running" && isReady(pod));
+  return Math.ceil(ratio * ready.length);
 }
