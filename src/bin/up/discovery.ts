@@ -50,11 +50,16 @@ export function verifyClusterInfo(
     throw new Error(
       "the cluster does not know this token: it may have expired, or belong to another cluster",
     );
-  const config: ClientConfig = parseClientConfig(content, clusterInfoConfig);
+  const found = clusterIn(content, dialect);
+  if (authorityHash(found.authority) !== hash)
+    throw new Error(`the CA of the cluster does not match ${hash}`);
+  return found;
+}
+
+function clusterIn(content: string, dialect: Dialect): FoundCluster {
+  const config: ClientConfig = parseClientConfig(content, dialect.names.objects.clusterInfoConfig);
   const { server = "", "certificate-authority-data": encoded = "" } = config.clusters?.[0]?.cluster ?? {};
-  const authority = Buffer.from(encoded, "base64").toString();
-  if (authorityHash(authority) !== hash) throw new Error(`the CA of the cluster does not match ${hash}`);
-  return { server, authority };
+  return { server, authority: Buffer.from(encoded, "base64").toString() };
 }
 
 /** Fetches the cluster info from a server whose certificate cannot be verified yet. */
@@ -64,6 +69,20 @@ export async function discover(
   hash: string,
   dialect: Dialect,
 ): Promise<FoundCluster> {
+  return verifyClusterInfo(await fetchClusterInfo(server, dialect), token, hash, dialect);
+}
+
+/** Returns what a server publishes about its cluster, unverified; undefined if it publishes nothing now. */
+export async function publishedCluster(server: string, dialect: Dialect): Promise<FoundCluster | undefined> {
+  try {
+    const data = await fetchClusterInfo(server, dialect);
+    return clusterIn(data[dialect.names.objects.clusterInfoConfig] ?? "", dialect);
+  } catch {
+    return undefined;
+  }
+}
+
+async function fetchClusterInfo(server: string, dialect: Dialect): Promise<Readonly<Record<string, string>>> {
   const transport = https({ server, insecure: true });
   try {
     const { publicNamespace } = dialect.data;
@@ -78,7 +97,7 @@ export async function discover(
         `${server} does not allow machines to join (status ${response.status}): was it started with --bind-address?`,
       );
     const { data = {} } = JSON.parse(text) as { data?: Record<string, string> };
-    return verifyClusterInfo(data, token, hash, dialect);
+    return data;
   } finally {
     transport.close();
   }

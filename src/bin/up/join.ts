@@ -23,8 +23,9 @@ import { claimFolder } from "./claim.ts";
 import { clusterCommand } from "./cluster-command.ts";
 import { clusterGatesOption, gateFlags } from "./cluster-gates.ts";
 import { Cluster, waitUntilReady, stopRequest } from "./cluster-processes.ts";
-import { discover, parseToken } from "./discovery.ts";
+import { discover, parseToken, publishedCluster } from "./discovery.ts";
 import { addLocalAddress, localAddressOf, removeLocalAddress } from "./local-address.ts";
+import { authorityFile, bootstrapFile, isNodeOf } from "./membership.ts";
 import { type NetworkPlan, networkPlans } from "./network-plans.ts";
 import { stopLeftover } from "./own-runtime-end.ts";
 import { ownRuntimePlan, supplySandboxImage } from "./own-runtime.ts";
@@ -180,12 +181,16 @@ async function run(request: JoinRequest, view: StatusView): Promise<void> {
   }
 }
 
-const authorityFile = ({ pki }: ClusterPaths): string => join(pki, "ca.crt");
-const bootstrapFile = ({ pki }: ClusterPaths): string => join(pki, "bootstrap.conf");
-
 /** Discovers the cluster, unless this machine is already one of its nodes. */
 async function bootstrap({ dialect, settings, paths, server }: JoinRequest): Promise<void> {
-  if (existsSync(paths.agentConfig) && existsSync(authorityFile(paths))) return;
+  const isNode = await isNodeOf(paths, {
+    server,
+    hash: settings.discoveryTokenCaCertHash,
+    published: () => publishedCluster(server, dialect),
+    now: Date.now(),
+  });
+  // Without a token, the agent tries the one that it was given first.
+  if (isNode || (existsSync(paths.agentConfig) && settings.token === "")) return;
   const token = parseToken(settings.token);
   if (!token)
     throw new Error("--token is required to join, such as abcdef.0123456789abcdef; orch token creates one");

@@ -23,6 +23,7 @@ import {
   removeLocalAddress,
   startRelay,
 } from "./local-address.ts";
+import { refuseNode } from "./membership.ts";
 import { type NetworkPlan, networkPlans, podRange } from "./network-plans.ts";
 import { announcePodRange, podRangeIn } from "./pod-range.ts";
 import { prepareJoin } from "./join-access.ts";
@@ -55,6 +56,7 @@ export function upCommand(argv: readonly string[], programs: Programs, output: O
     const release = claimFolder(paths.root);
     if (!release) throw new Error(runningText(readRunning(paths.running), paths));
     try {
+      refuseNode(paths);
       await run({ dialect, settings, passed, programs, paths }, statusView(output.out));
       return 0;
     } finally {
