@@ -1,4 +1,5 @@
 export { AbortListeners } from "./abort-listeners.ts";
+export { type ClientLimit, clientLimit } from "./client-limit.ts";
 export { releaseVersion, versionText } from "./release.ts";
 export { type Clock, type VirtualClock, systemClock, virtualClock } from "./clock.ts";
 export {

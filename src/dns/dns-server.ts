@@ -3,8 +3,8 @@
 import { type Socket as UdpSocket, createSocket } from "node:dgram";
 import { once } from "node:events";
 import { type AddressInfo, BlockList, type Socket, createServer, isIPv6 } from "node:net";
+import { type ClientLimit, clientLimit } from "#base";
 import { type Cidr, parseCidr } from "#options";
-import { type ClientLimit, clientLimit } from "./client-limit.ts";
 import type { Resolver } from "./resolver.ts";
 
 export interface DnsServerOptions {

@@ -3,6 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { type Server, type Socket, connect, createServer } from "node:net";
 import { once } from "node:events";
+import { clientLimit } from "#base";
 import { systemPath } from "./system-path.ts";
 
 /** Returns an address derived from the cluster's id, outside of the pod range (see pod-network.ts). */
@@ -30,6 +31,8 @@ export interface Relay {
 }
 
 const maxConnections = 1000;
+/** A fraction of all connections: those of one pod must leave other pods room. */
+export const maxConnectionsPerClient = 100;
 
 /** Forwards TCP connections to a port of the loopback interface. */
 export async function startRelay(
@@ -38,7 +41,11 @@ export async function startRelay(
   to: { readonly host: string; readonly port: number },
 ): Promise<Relay> {
   const open = new Set<Socket>();
+  const limit = clientLimit(maxConnectionsPerClient);
   const server: Server = createServer((socket) => {
+    const release = limit.acquire(socket.remoteAddress ?? "");
+    if (!release) return void socket.destroy();
+    socket.once("close", release);
     const other = connect(to);
     for (const [each, peer] of [
       [socket, other],
