@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { kinds } from "#client";
+import { internal } from "#base";
+import { type ApiClient, kinds } from "#client";
+import type { ControllerContext } from "#controllerkit";
 import { until, withController } from "../cluster.fixture.ts";
 import { volumeBinderController } from "./binder.ts";
 
@@ -93,3 +95,62 @@ for (const [name, source, policy, provisioner, expected] of reclaimed)
       });
       assert.equal([status.phase, ...(status.message ? [status.message] : [])].join(" "), expected);
     }));
+
+/** Returns a context in which no claim has been observed yet; `ask` is called before each is read. */
+function withoutObservedClaims(context: ControllerContext, ask: () => Promise<void>): ControllerContext {
+  const isClaims = (kind: unknown): boolean => kind === kinds.persistentVolumeClaims;
+  const { client, view } = context;
+  const of: ApiClient["of"] = (kind) => {
+    const resource = client.of(kind);
+    const get: typeof resource.get = async (...at) => {
+      await ask();
+      return await resource.get(...at);
+    };
+    return isClaims(kind) ? { ...resource, get } : resource;
+  };
+  const follow: typeof view.follow = (kind, onEvent, scope) =>
+    isClaims(kind) ? view.follow(kind, undefined, { namespace: "other" }) : view.follow(kind, onEvent, scope);
+  return { ...context, client: { ...client, of }, view: { ...view, follow } };
+}
+
+const kept: [name: string, ask: () => Promise<void>][] = [
+  ["is not bound yet", () => Promise.resolve()],
+  ["cannot be read", () => Promise.reject(internal("the store does not respond"))],
+];
+for (const [name, ask] of kept)
+  test(`a volume is not released while its claim, which has not been observed, ${name}`, () => {
+    let reads = 0;
+    const counted = (): Promise<void> => {
+      reads++;
+      return ask();
+    };
+    return withController(
+      (context) => volumeBinderController(withoutObservedClaims(context, counted)),
+      async ({ client }) => {
+        const [volumes, claims] = [
+          client.of(kinds.persistentVolumes),
+          client.of(kinds.persistentVolumeClaims),
+        ];
+        const { uid } = (
+          await claims.create({
+            metadata: { name: "c", namespace },
+            spec: {
+              accessModes: ["ReadWriteOnce"],
+              storageClassName: "sc",
+              resources: { requests: { storage: "1Gi" } },
+            },
+          })
+        ).metadata;
+        const made = volume("v", "1Gi");
+        const claimRef = { namespace, name: "c", uid: uid! };
+        await volumes.create({ ...made, spec: { ...made.spec, claimRef } });
+        // Each change causes another sync, after the previous one.
+        for (let change = 1; change <= 3; change++) {
+          await until(() => Promise.resolve(reads >= change));
+          const labels = { change: String(change) };
+          const { status } = await volumes.patch("v", "merge", { metadata: { labels } });
+          assert.notEqual(status.phase, "Released");
+        }
+      },
+    );
+  });

@@ -12,6 +12,7 @@ import {
   ignoreReasons,
   isLargeEnough,
   isReservedFor,
+  orUndefined,
   replaceObject,
   queueFor,
   recorderFor,
@@ -345,9 +346,11 @@ export function volumeBinderController(context: ControllerContext, resyncMillise
   /** Releases a volume whose claim was deleted, and reclaims it according to its policy. */
   async function release(volume: SeenVolume): Promise<void> {
     const { name, namespace } = volume.spec.claimRef!;
-    const fresh = await claimClient.get(name!, { namespace: namespace! }).catch(() => undefined);
-    if (fresh?.metadata.uid === volume.spec.claimRef!.uid && fresh?.spec.volumeName === volume.metadata.name)
-      return;
+    // The informer cache may be stale: confirm with the API server that the claim is gone. A claim that is not
+    // bound yet is just being bound to this volume.
+    const fresh = await orUndefined(claimClient.get(name!, { namespace: namespace! }));
+    const isSame = fresh?.metadata.uid === volume.spec.claimRef!.uid;
+    if (isSame && (fresh?.spec.volumeName || volume.metadata.name) === volume.metadata.name) return;
     const { phase } = volume.status;
     const released = phase === "Released" || phase === "Failed" ? volume : await setPhase(volume, "Released");
     const policy = volume.spec.persistentVolumeReclaimPolicy;
