@@ -396,7 +396,7 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
       // Deleted, or bound by another client: the watch will report it.
       const isSettled = error instanceof ApiError && (error.code === 404 || error.code === 409);
       const fresh = isSettled
-        ? await orUndefined(pods.get(name!, { namespace: namespace! })).catch(() => undefined)
+        ? await orUndefined(pods.get(name!, { namespace: namespace! })).catch(() => pod)
         : pod;
       if (fresh?.metadata.uid !== uid || fresh?.spec.nodeName) return;
       log.warn("binding failed; the pod will be retried", {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { virtualClock } from "#base";
-import { kinds } from "#client";
+import { internal, virtualClock } from "#base";
+import { type ApiClient, kinds } from "#client";
 import { until, withController } from "../cluster.fixture.ts";
 import { cronJobController } from "./cron-job.ts";
 
@@ -56,5 +56,38 @@ test("a changed schedule starts with its next time", async () => {
       assert.equal(job!.metadata.name, `c-${Math.floor(clock.now() / 60_000)}`);
     },
     clock,
+  );
+});
+
+test("an active job that is not observed is kept until it is known to be gone", () => {
+  let isGone = false;
+  return withController(
+    (context) => {
+      const of: ApiClient["of"] = (kind) => {
+        const resource = context.client.of(kind);
+        const get: typeof resource.get = async (...at) => {
+          if (!isGone) throw internal("the store does not respond");
+          return await resource.get(...at);
+        };
+        return (kind as unknown) === kinds.jobs ? { ...resource, get } : resource;
+      };
+      return cronJobController({ ...context, client: { ...context.client, of } });
+    },
+    async ({ client }) => {
+      const cronJobs = client.of(kinds.cronJobs);
+      const template = { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] } };
+      const spec = { schedule: "0 0 29 2 *", suspend: true, jobTemplate: { spec: { template } } };
+      await cronJobs.create({ metadata: { name: "c", namespace }, spec } as never);
+      const active = [{ apiVersion: "batch/v1", kind: "Job", namespace, name: "j", uid: "u" }];
+      await cronJobs.patch("c", "merge", { status: { active } }, { namespace, subresource: "status" });
+      for (let change = 0; change < 5; change++) {
+        const labels = { change: String(change) };
+        const { status } = await cronJobs.patch("c", "merge", { metadata: { labels } }, { namespace });
+        assert.equal(status.active?.length, 1);
+        for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
+      }
+      isGone = true;
+      await until(async () => !(await cronJobs.get("c", { namespace })).status.active);
+    },
   );
 });

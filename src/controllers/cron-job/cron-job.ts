@@ -10,6 +10,7 @@ import {
   ignoreReasons,
   isAlreadyExists,
   isNamespaceTerminating,
+  orUndefined,
   queueFor,
   recorderFor,
   writeStatus,
@@ -132,9 +133,7 @@ export function cronJobController(context: ControllerContext): Controller {
     }
     for (const reference of active) {
       if (mine.some(({ metadata }) => metadata.uid === reference.uid)) continue;
-      const present = await jobClient
-        .get(reference.name!, { namespace: reference.namespace! })
-        .catch(() => undefined);
+      const present = await orUndefined(jobClient.get(reference.name!, { namespace: reference.namespace! }));
       if (present?.metadata.uid === reference.uid) continue;
       // This controller may have deleted it a moment ago.
       const { status } = await resource.get(cronJob.metadata.name!, {
