@@ -1,10 +1,10 @@
 // Run-time cost of calls. The cost model determines which programs are accepted and when they are aborted, so
 // it is numerically identical to the reference's.
 
-import { codePoints, elements, isMapLike, lookUp, mapKeys, sizeOf } from "./operations.ts";
+import { elements, isMapLike, lookUp, mapKeys, sizeOf } from "./operations.ts";
 import { FormatValue } from "./library/named-formats.ts";
 import { Opaque, type Value, adapt, isList } from "./values.ts";
-import { chargeWalk, walkFactor } from "./walk-limit.ts";
+import { chargeWalk, codePoints, walkFactor } from "./walk-limit.ts";
 
 export const stringFactor = 0.1;
 export const regexFactor = 0.25;

@@ -22,6 +22,7 @@ import {
   isList,
   uintOf,
 } from "./values.ts";
+import { readWhole } from "./walk-limit.ts";
 
 const typeNames = {
   timestamp: "google.protobuf.Timestamp",
@@ -78,7 +79,7 @@ const maxDigits = 20;
  * any integer of 64 bits: the time to parse digits grows faster than their number.
  */
 function integerIn(text: string, form: RegExp): bigint | undefined {
-  if (!form.test(text)) return undefined;
+  if (!form.test(readWhole(text))) return undefined;
   let at = /^[+-]/.test(text) ? 1 : 0;
   while (text[at] === "0") at += 1;
   const digits = text.slice(at);
@@ -114,7 +115,7 @@ export function toDouble(value: Value): Value {
   if (isInt(value)) return new Double(Number(value));
   if (value instanceof Uint) return new Double(Number(value.value));
   if (typeof value === "string") {
-    if (realText.test(value) && Number.isFinite(Number(value))) return new Double(Number(value));
+    if (realText.test(readWhole(value)) && Number.isFinite(Number(value))) return new Double(Number(value));
     const name = value.replace(/^[+-]/, "").toLowerCase();
     if (Object.hasOwn(namedReals, name))
       return new Double(namedReals[name]! * (value.startsWith("-") ? -1 : 1));
@@ -192,7 +193,7 @@ export function toTimestamp(value: Value): Value {
   if (value instanceof Timestamp) return value;
   if (isInt(value)) return timestampOf(Number(value), 0);
   if (typeof value === "string") {
-    const time = timestampFromText(value);
+    const time = timestampFromText(readWhole(value));
     if (time) return time;
   }
   throw failed(value, typeNames.timestamp);
@@ -202,7 +203,7 @@ export function toDuration(value: Value): Value {
   if (value instanceof Duration) return value;
   if (isInt(value)) return durationOf(BigInt(value));
   if (typeof value === "string") {
-    const duration = durationFromText(value);
+    const duration = durationFromText(readWhole(value));
     if (duration) return duration;
   }
   throw failed(value, typeNames.duration);

@@ -1,6 +1,6 @@
 // State of an evaluation: variables and accumulated cost.
 
-import { EvaluationError, type Value } from "./values.ts";
+import type { Value } from "./values.ts";
 
 /** The evaluation exceeded its cost limit. Unlike other errors, no operator absorbs it. */
 export class CostExceeded extends Error {
@@ -27,6 +27,9 @@ export class Evaluation {
   copied = 0;
   /** Cost of visiting parts of values for which the reference charges nothing, with a limit like `copied`. */
   walked = 0;
+  /** Sizes of long strings, and keys of objects with many of them, so that each is determined only once. */
+  readonly sizes = new Map<string, number>();
+  readonly keys = new Map<object, readonly string[]>();
   readonly slots: (Value | undefined)[];
 
   constructor(slots: number) {
@@ -45,9 +48,3 @@ export class Evaluation {
 }
 
 export type Step = (state: Evaluation) => Value;
-
-/** Returns the error if it is an evaluation error; otherwise throws it. */
-export function absorbed(error: unknown): EvaluationError {
-  if (error instanceof EvaluationError) return error;
-  throw error;
-}

@@ -13,6 +13,7 @@ import { type PlanOptions, conversions } from "./plan.ts";
 import { equalityCost, implementationOf, keysOf, mayConcatenate, memberKey } from "./plan-call.ts";
 import { ownCharge } from "./plan-member.ts";
 import { type Value, isRecord } from "./values.ts";
+import { ownKeys } from "./walk-limit.ts";
 
 /** Returns undefined if the plan has to run. */
 export type HotPath = (state: Evaluation) => Value | undefined;
@@ -50,7 +51,7 @@ interface Piece {
 
 /** Returns the cost of comparing a value with a string of the given size. */
 const textCost = (value: Value, size: number): number => traversal(Math.min(costSize(value), size));
-const helpers = { textCost, comparable, equal, equalityCost, index, isRecord, memberKey };
+const helpers = { textCost, comparable, equal, equalityCost, index, isRecord, memberKey, ownKeys };
 const operators: Readonly<Record<string, string>> = { "_<_": "<", "_<=_": "<=", "_>_": ">", "_>=_": ">=" };
 /** String methods with the same semantics in both languages. */
 const textMethods: Readonly<Record<string, string>> = {
@@ -359,7 +360,7 @@ class Writer {
     const items = this.#let(range.js).js;
     this.#emit(`if (!Array.isArray(${items})) {`);
     this.#unless(`isRecord(${items})`);
-    this.#emit(`${items} = Object.keys(${items}); }`);
+    this.#emit(`${items} = ownKeys(${items}); }`);
     const collects = node.macro === "map" || node.macro === "filter";
     const result = this.#let(
       collects ? "[]" : node.macro === "exists_one" ? "0" : String(node.macro === "all"),

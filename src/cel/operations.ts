@@ -24,7 +24,7 @@ import {
   optionalNone,
   optionalOf,
 } from "./values.ts";
-import { chargeWalk, walkFactor } from "./walk-limit.ts";
+import { chargeWalk, codePoints, ownKeys, readWhole, walkFactor } from "./walk-limit.ts";
 import { addTime, durationOf, sinceTime } from "./time-values.ts";
 
 // ---- equality
@@ -46,11 +46,12 @@ export function equal(left: Value, right: Value): boolean {
 
 /** Compares parts of values, for which the reference charges nothing. */
 export function equalParts(left: Value, right: Value): boolean {
+  chargeWalk(1);
   if (typeof left === "string") {
     if (typeof right !== "string" || left.length !== right.length) return false;
-    if (left.length > 10) chargeWalk(left.length * walkFactor);
+    readWhole(left);
   } else if (typeof left === "object" && left !== null && left !== right)
-    chargeWalk(1 + (sizeOf(left) ?? 0) * walkFactor);
+    chargeWalk((sizeOf(left) ?? 0) * walkFactor);
   return equal(left, right);
 }
 
@@ -114,9 +115,10 @@ export const isMapLike = (value: Value): boolean =>
 
 /** Returns the keys of a map in data order. */
 export function mapKeys(map: Value): readonly Value[] {
-  if (map instanceof MapValue) return [...map.entries.values()].map(([key]) => key);
   if (map instanceof View) return map.values();
-  return Object.keys(map as object);
+  if (!(map instanceof MapValue)) return ownKeys(map as object);
+  chargeWalk(map.entries.size * walkFactor);
+  return [...map.entries.values()].map(([key]) => key);
 }
 
 /**
@@ -225,19 +227,6 @@ export function isIn(item: Value, container: Value): boolean {
   throw noSuchOverload();
 }
 
-/** Returns the number of code points. */
-export function codePoints(text: string): number {
-  const { length } = text;
-  let count = length;
-  for (let at = 0; at < length - 1; at += 1) {
-    if ((text.charCodeAt(at) & 0xfc00) === 0xd800 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00) {
-      count -= 1;
-      at += 1;
-    }
-  }
-  return count;
-}
-
 /** Returns the result of size(), or undefined for values without a size. */
 export function sizeOf(value: Value): number | undefined {
   if (typeof value === "string") return codePoints(value);
@@ -245,7 +234,7 @@ export function sizeOf(value: Value): number | undefined {
   if (Array.isArray(value) || value instanceof Uint8Array) return value.length;
   if (value instanceof View) return value.size;
   if (value instanceof MapValue) return value.entries.size;
-  return isRecord(value) ? Object.keys(value).length : undefined;
+  return isRecord(value) ? ownKeys(value).length : undefined;
 }
 
 export function size(value: Value): number {

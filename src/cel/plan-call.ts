@@ -6,10 +6,11 @@ import type { Expression } from "./ast.ts";
 import { type CallCost, costSize, stringFactor, traversal } from "./call-cost.ts";
 import type { Checked } from "./checker.ts";
 import type { Implementation, Overload } from "./declarations.ts";
-import { type Evaluation, type Step, absorbed } from "./evaluation.ts";
+import type { Evaluation, Step } from "./evaluation.ts";
 import { comparable, equal, mapKey } from "./operations.ts";
 import { isDyn, types } from "./types.ts";
-import { Double, EvaluationError, type MapKey, type Value, View, noSuchOverload } from "./values.ts";
+import { Double, EvaluationError, type MapKey, type Value, View, isList, noSuchOverload } from "./values.ts";
+import { absorbed } from "./walk-limit.ts";
 
 export interface Planned {
   readonly run: Step;
@@ -54,7 +55,7 @@ export const mayConcatenate = (name: string, overload: string): boolean =>
 export function concatenation(run: Step): Step {
   return (state) => {
     const value = run(state);
-    if (Array.isArray(value)) state.chargeCopy(value.length);
+    if (isList(value)) state.chargeCopy(value instanceof View ? value.size : value.length);
     else if (typeof value === "string" || value instanceof Uint8Array)
       state.chargeCopy(value.length * stringFactor);
     return value;

@@ -2,7 +2,7 @@
 
 import { type Expression, type Fold, accumulator } from "./ast.ts";
 import { listCost } from "./call-cost.ts";
-import { type Evaluation, type Step, absorbed } from "./evaluation.ts";
+import type { Evaluation, Step } from "./evaluation.ts";
 import { isMapLike, keyText, lookUp, mapKey, mapKeys } from "./operations.ts";
 import {
   type EvaluationError,
@@ -15,6 +15,7 @@ import {
   isList,
   noSuchOverload,
 } from "./values.ts";
+import { absorbed } from "./walk-limit.ts";
 
 export interface FoldPlanner {
   value(node: Expression): { readonly run: Step; readonly constant?: { readonly value: Value } };

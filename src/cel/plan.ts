@@ -6,7 +6,7 @@ import type { Call, Expression, MapEntry, Select } from "./ast.ts";
 import { callCost, listCost, mapCost } from "./call-cost.ts";
 import type { Checked, Reference } from "./checker.ts";
 import type { Overload } from "./declarations.ts";
-import { type Evaluation, type Step, absorbed } from "./evaluation.ts";
+import type { Evaluation, Step } from "./evaluation.ts";
 import { type FoldPlanner, planFold } from "./plan-fold.ts";
 import { index, indexOfInput, mapKey, optionalMember } from "./operations.ts";
 import {
@@ -31,6 +31,7 @@ import {
   evaluationError,
   noSuchOverload,
 } from "./values.ts";
+import { absorbed } from "./walk-limit.ts";
 
 /** A well-typed program that can never succeed: an invalid pattern, or a constant conversion that fails. */
 export class PlanError extends Error {

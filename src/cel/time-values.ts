@@ -2,6 +2,7 @@
 
 import { parseDuration, DurationError } from "#base";
 import { Duration, Timestamp, evaluationError } from "./values.ts";
+import { chargeWalk } from "./walk-limit.ts";
 
 const minSeconds = -62_135_596_800;
 const maxSeconds = 253_402_300_799;
@@ -80,6 +81,9 @@ export function calendar(time: Timestamp, zone: string | undefined): Date {
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 const maxFormats = 64;
+/** Formatting a time, and loading a time zone, take as long as visiting so many values. */
+const formatCost = 100;
+const loadCost = 1000;
 
 function zoneOffsetSeconds(time: Timestamp, zone: string): number {
   if (zone === "" || zone === "UTC") return 0;
@@ -91,6 +95,7 @@ function zoneOffsetSeconds(time: Timestamp, zone: string): number {
   if (zone.includes(":"))
     throw evaluationError(`strconv.Atoi: parsing ${JSON.stringify(zone)}: invalid syntax`);
   const format = formatOf(zone);
+  chargeWalk(formatCost);
   const parts = new Map(format.formatToParts(time.seconds * 1000).map((part) => [part.type, part.value]));
   const field = (type: Intl.DateTimeFormatPartTypes) => Number(parts.get(type));
   const local = secondsOfDate(field("year"), field("month"), field("day"))!;
@@ -101,6 +106,7 @@ function formatOf(zone: string): Intl.DateTimeFormat {
   const known = formats.get(zone);
   if (known) return known;
   if (/^[+-]/.test(zone)) throw evaluationError(`unknown time zone ${zone}`);
+  chargeWalk(loadCost);
   try {
     const format = new Intl.DateTimeFormat("en-u-ca-iso8601", {
       timeZone: zone,

@@ -4,6 +4,7 @@ import { type IpBytes, addressProblem, formatIp, ipScope, parseIp } from "#base"
 import { type Library, declare, method, overload } from "../declarations.ts";
 import { type CelType, abstractType, typeOf, types } from "../types.ts";
 import { Opaque, type Value, evaluationError, noSuchOverload } from "../values.ts";
+import { readWhole } from "../walk-limit.ts";
 
 const { bool, int, string } = types;
 const ipType = abstractType("net.IP");
@@ -51,7 +52,7 @@ class CidrValue extends Opaque {
 
 /** Parses an address, or returns why it is invalid; IPv4-mapped IPv6 addresses and zones are rejected. */
 function readIp(text: string): IpValue | string {
-  const shown = JSON.stringify(text);
+  const shown = JSON.stringify(readWhole(text));
   const percent = text.indexOf("%");
   const address = text.slice(0, Math.max(percent, 0));
   if (address.includes(":") && text.length > percent + 1 && parseIp(address))
@@ -65,7 +66,7 @@ function readIp(text: string): IpValue | string {
 }
 
 function readCidr(text: string): CidrValue | string {
-  const shown = JSON.stringify(text);
+  const shown = JSON.stringify(readWhole(text));
   const failed = (reason: string) =>
     `network address parse error during conversion from string: netip.ParsePrefix(${shown}): ${reason}`;
   const slash = text.lastIndexOf("/");

@@ -1,7 +1,7 @@
 // Functions on lists: isSorted, sum, min, max, indexOf, lastIndexOf.
 
 import { type Library, declare, method } from "../declarations.ts";
-import { add, compare, elements, equalParts } from "../operations.ts";
+import { add, compare, elements, equalParts, sizeOf } from "../operations.ts";
 import { type CelType, listOf, typeParam, types } from "../types.ts";
 import {
   Double,
@@ -13,6 +13,7 @@ import {
   isList,
   noSuchOverload,
 } from "../values.ts";
+import { chargeWalk } from "../walk-limit.ts";
 
 const { bool, bytes, double, duration, int, string, timestamp, uint } = types;
 const comparable = { int, uint, double, bool, duration, timestamp, string, bytes };
@@ -26,6 +27,7 @@ const anyType = typeParam("A");
 
 function itemsOf(list: Value): readonly Value[] {
   if (!isList(list)) throw noSuchOverload();
+  chargeWalk(sizeOf(list)!);
   return elements(list);
 }
 

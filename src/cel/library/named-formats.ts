@@ -10,6 +10,7 @@ import {
 import { type Library, declare, method, overload } from "../declarations.ts";
 import { type CelType, listOf, objectType, optionalType, types } from "../types.ts";
 import { Opaque, type Value, noSuchOverload, optionalNone, optionalOf } from "../values.ts";
+import { readWhole } from "../walk-limit.ts";
 import { parseUrl } from "./url-value.ts";
 
 type Problems = (text: string) => readonly string[];
@@ -102,7 +103,7 @@ export function namedFormatsLibrary(typePrefix: string): Library {
   );
   const validate = (format: Value, text: Value): Value => {
     if (!(format instanceof FormatValue) || typeof text !== "string") throw noSuchOverload();
-    const found = format.problems(text);
+    const found = format.problems(readWhole(text));
     return found.length === 0 ? optionalNone : optionalOf([...found]);
   };
   return [

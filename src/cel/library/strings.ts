@@ -4,54 +4,53 @@ import { type Implementation, type Library, declare, method } from "../declarati
 import { elements } from "../operations.ts";
 import { listOf, types } from "../types.ts";
 import { type Value, View, evaluationError, noSuchOverload } from "../values.ts";
+import { chargeWalk, codePoints, readWhole, walkFactor } from "../walk-limit.ts";
 
 const { int, string } = types;
 
 const outOfRange = (at: Value) => evaluationError(`index out of range: ${String(at)}`);
 
-/** Returns the code points, or the string itself if each is one unit. */
-function pointsOf(text: string): string | string[] {
-  return /[\ud800-\udfff]/.test(text) ? Array.from(text) : text;
-}
-
-const slice = (points: string | string[], from: number, to?: number): string =>
-  typeof points === "string" ? points.slice(from, to) : points.slice(from, to).join("");
-
-function charAt(text: string, at: number): string {
-  const points = pointsOf(text);
-  if (at < 0 || at > points.length) throw outOfRange(at);
-  return points[at] ?? "";
+/** Returns the unit offset of a code point. */
+function unitsBefore(text: string, at: number): number {
+  if (codePoints(text) === text.length) return at;
+  readWhole(text);
+  let units = 0;
+  for (let count = 0; count < at; count += 1) units += text.codePointAt(units)! > 0xffff ? 2 : 1;
+  return units;
 }
 
 /** Returns the number of code points before a unit offset. */
-const pointsBefore = (text: string, units: number): number => pointsOf(text.slice(0, units)).length;
-const unitsBefore = (points: string | string[], at: number): number =>
-  typeof points === "string" ? at : points.slice(0, at).join("").length;
+const pointsBefore = (text: string, units: number): number => codePoints(text.slice(0, units));
+
+function charAt(text: string, at: number): string {
+  if (at < 0 || at > codePoints(text)) throw outOfRange(at);
+  const code = text.codePointAt(unitsBefore(text, at));
+  return code === undefined ? "" : String.fromCodePoint(code);
+}
 
 function indexOf(text: string, part: string, from = 0): number {
   if (part === "") return from;
-  const points = pointsOf(text);
-  if (from < 0 || from >= points.length) throw outOfRange(from);
-  const found = text.indexOf(part, unitsBefore(points, from));
+  if (from < 0 || from >= codePoints(text)) throw outOfRange(from);
+  const found = readWhole(text).indexOf(part, unitsBefore(text, from));
   return found < 0 ? -1 : pointsBefore(text, found);
 }
 
 function lastIndexOf(text: string, part: string, from?: number): number {
-  const points = pointsOf(text);
-  if (part === "") return from ?? points.length;
-  const start = from ?? points.length - 1;
-  if (start < 0 || start >= points.length) throw outOfRange(start);
-  const found = text.lastIndexOf(part, unitsBefore(points, start));
+  const length = codePoints(text);
+  if (part === "") return from ?? length;
+  const start = from ?? length - 1;
+  if (start < 0 || start >= length) throw outOfRange(start);
+  const found = readWhole(text).lastIndexOf(part, unitsBefore(text, start));
   return found < 0 ? -1 : pointsBefore(text, found);
 }
 
 function substring(text: string, from: number, to?: number): string {
-  const points = pointsOf(text);
+  const length = codePoints(text);
   if (to !== undefined && from > to)
     throw evaluationError(`invalid substring range. start: ${from}, end: ${to}`);
-  if (from < 0 || from > points.length) throw outOfRange(from);
-  if (to !== undefined && (to < 0 || to > points.length)) throw outOfRange(to);
-  return slice(points, from, to);
+  if (from < 0 || from > length) throw outOfRange(from);
+  if (to !== undefined && (to < 0 || to > length)) throw outOfRange(to);
+  return readWhole(text).slice(unitsBefore(text, from), to === undefined ? undefined : unitsBefore(text, to));
 }
 
 /** Replaces the first `limit` occurrences; a negative limit means all. */
@@ -59,8 +58,10 @@ function replace(text: string, from: string, to: string, most: number | bigint =
   const limit = Number(most);
   if (limit === 0 || from === to) return text;
   if (from !== "") {
-    const parts = text.split(from, limit < 0 ? undefined : limit + 1);
-    if (limit < 0) return parts.join(to);
+    const parts = readWhole(text).split(from, limit < 0 ? undefined : limit + 1);
+    chargeWalk(parts.length);
+    if (limit < 0) return joined(parts, to);
+    chargeWalk((text.length + Math.min(limit, parts.length) * to.length) * walkFactor);
     let rest = text;
     let result = "";
     for (let count = 0; count < limit; count += 1) {
@@ -71,8 +72,9 @@ function replace(text: string, from: string, to: string, most: number | bigint =
     }
     return result + rest;
   }
-  const points = Array.from(text);
+  const points = Array.from(readWhole(text));
   const places = limit < 0 ? points.length + 1 : limit;
+  chargeWalk(Math.min(places, points.length + 1) * to.length * walkFactor);
   return (
     points.map((point, at) => (at < places ? to + point : point)).join("") +
     (points.length < places ? to : "")
@@ -82,7 +84,8 @@ function replace(text: string, from: string, to: string, most: number | bigint =
 function split(text: string, by: string, most: number | bigint = -1): string[] {
   const limit = Number(most);
   if (limit === 0) return [];
-  const parts = by === "" ? Array.from(text) : text.split(by);
+  const parts = by === "" ? Array.from(readWhole(text)) : readWhole(text).split(by);
+  chargeWalk(parts.length);
   if (limit < 0 || parts.length <= limit) return parts;
   return [...parts.slice(0, limit - 1), parts.slice(limit - 1).join(by)];
 }
@@ -91,12 +94,19 @@ function join(list: Value, separator: Value = ""): string {
   if (!Array.isArray(list) && !(list instanceof View)) throw noSuchOverload();
   const items = elements(list as readonly Value[] | View);
   if (!items.every((item) => typeof item === "string")) throw noSuchOverload();
-  return items.join(separator as string);
+  return joined(items, separator as string);
+}
+
+/** Joins strings after charging for the result, which may be longer than any string can be. */
+function joined(parts: readonly string[], separator: string): string {
+  const between = Math.max(parts.length - 1, 0) * separator.length;
+  chargeWalk(parts.reduce((length, part) => length + part.length, between) * walkFactor);
+  return parts.join(separator);
 }
 
 /** Trims Unicode whitespace, but not the byte order mark, which JavaScript's trim also removes. */
 function trim(text: string): string {
-  let [start, end] = [0, text.length];
+  let [start, end] = [0, readWhole(text).length];
   while (start < end && whiteSpace.test(text[start]!)) start++;
   while (end > start && whiteSpace.test(text[end - 1]!)) end--;
   return text.slice(start, end);
@@ -105,7 +115,7 @@ function trim(text: string): string {
 const whiteSpace = /\p{White_Space}/u;
 
 const asciiCase = (text: string, pattern: RegExp, change: (found: string) => string): string =>
-  text.replaceAll(pattern, change);
+  readWhole(text).replaceAll(pattern, change);
 
 /** The planner has checked the types. */
 const typed = (apply: (...args: never[]) => Value): Implementation => apply as Implementation;

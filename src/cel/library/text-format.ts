@@ -18,7 +18,7 @@ import {
   isList,
   noSuchOverload,
 } from "../values.ts";
-import { chargeWalk, walkFactor } from "../walk-limit.ts";
+import { chargeWalk, readWhole, walkFactor } from "../walk-limit.ts";
 
 const { dyn, string } = types;
 const usualPrecision = 6;
@@ -176,8 +176,9 @@ export function replaceClauses(
 function format(text: Value, list: Value): string {
   if (typeof text !== "string" || !isList(list)) throw noSuchOverload();
   const items = elements(list);
-  const put = (at: number, letter: string, digits: number) => clauses[letter]!(adapt(items[at]!), digits);
-  return replaceClauses(text, items.length, put).text;
+  const put = (at: number, letter: string, digits: number) =>
+    readWhole(clauses[letter]!(adapt(items[at]!), digits));
+  return replaceClauses(readWhole(text), items.length, put).text;
 }
 
 const escapes: Readonly<Record<string, string>> = {
@@ -192,9 +193,13 @@ const escapes: Readonly<Record<string, string>> = {
   '"': '\\"',
 };
 
+// oxlint-disable-next-line no-control-regex
+const escaped = /[\u0007-\u000d\\"]/g;
+
 const quote = (text: Value): string =>
-  // oxlint-disable-next-line no-control-regex
-  `"${(text as string).toWellFormed().replaceAll(/[\u0007-\u000d\\"]/g, (found) => escapes[found] ?? found)}"`;
+  `"${readWhole(text as string)
+    .toWellFormed()
+    .replaceAll(escaped, (found) => escapes[found] ?? found)}"`;
 
 export const textFormatLibrary: Library = [
   declare("format", method("string_format", [string, listOf(dyn)], string, format)),

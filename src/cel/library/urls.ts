@@ -3,6 +3,7 @@
 import { type Library, declare, method, overload } from "../declarations.ts";
 import { type CelType, listOf, mapOf, objectType, types } from "../types.ts";
 import { type MapKey, MapValue, Opaque, type Value, evaluationError, noSuchOverload } from "../values.ts";
+import { readWhole } from "../walk-limit.ts";
 import { type ParsedUrl, hostname, parseUrl, port, queryValues } from "./url-value.ts";
 
 const { bool, string } = types;
@@ -24,7 +25,12 @@ export function urlsLibrary(typePrefix: string): Library {
     ),
     declare(
       "isURL",
-      overload("is_url_string", [string], bool, (text) => parseUrl(text as string, true) !== undefined),
+      overload(
+        "is_url_string",
+        [string],
+        bool,
+        (text) => parseUrl(readWhole(text as string), true) !== undefined,
+      ),
     ),
     part("getScheme", "url_get_scheme", string, (url) => url.scheme),
     part("getHost", "url_get_host", string, (url) => url.host),
@@ -33,7 +39,7 @@ export function urlsLibrary(typePrefix: string): Library {
     part("getEscapedPath", "url_get_escaped_path", string, (url) => url.escapedPath),
     part("getQuery", "url_get_query", mapOf(string, listOf(string)), (url) => {
       const entries = new Map<MapKey, readonly [Value, Value]>();
-      for (const [key, values] of queryValues(url.query)) entries.set(key, [key, values]);
+      for (const [key, values] of queryValues(readWhole(url.query))) entries.set(key, [key, values]);
       return new MapValue(entries);
     }),
   ];
@@ -48,7 +54,7 @@ class UrlValue extends Opaque {
     super();
     this.type = type;
     this.text = text;
-    const parsed = parseUrl(text, true) && parseUrl(text, false);
+    const parsed = parseUrl(readWhole(text), true) && parseUrl(text, false);
     if (!parsed)
       throw evaluationError(
         `URL parse error during conversion from string: parse ${JSON.stringify(text)}: ${text === "" ? "empty url" : "invalid URI for request"}`,

@@ -3,9 +3,13 @@
 
 import type { Instruction, RegexProgram } from "./program.ts";
 import type { Assertion } from "./syntax.ts";
+import { chargeWalk, walkFactor } from "../walk-limit.ts";
 
 /** Work limit of one search: threads times code points. */
 const maxSteps = 4_000_000;
+/** Cost of a step, and of building a state per position in it. */
+const stepCost = 0.5;
+const stateCost = 1;
 const maxStates = 1000;
 
 export class RegexWorkError extends Error {
@@ -76,6 +80,9 @@ export class Matcher {
   readonly #now: Threads;
   readonly #next: Threads;
   readonly #automaton: Automaton | undefined;
+  readonly #pending: number[] = [];
+  /** Whether a match can begin with an ASCII character; undefined if it can begin without a character. */
+  readonly #first: Uint8Array | undefined;
 
   constructor({ code, start }: RegexProgram) {
     this.#code = code;
@@ -84,6 +91,7 @@ export class Matcher {
     this.#next = new Threads(code.length);
     const local = (each: Instruction) =>
       each.op === "assert" && each.assertion !== "textStart" && each.assertion !== "textEnd";
+    this.#first = firstCharacters(code, start);
     this.#automaton = code.some(local) ? undefined : new Automaton(code, start);
   }
 
@@ -99,10 +107,16 @@ export class Matcher {
     let found: Match | undefined;
     let before = from > 0 ? codeBefore(text, from) : -1;
     for (let at = from; ;) {
+      if (now.list.length === 0 && !found && this.#first) {
+        const to = skipped(text, at, this.#first);
+        if (to > at) before = text.charCodeAt(to - 1);
+        at = to;
+      }
       const after = at < text.length ? text.codePointAt(at)! : -1;
       if (!found) this.#follow(now, this.#start, at, before, after);
       if (now.list.length === 0 && (found || after < 0)) return found;
       work.steps += now.list.length + 1;
+      chargeWalk((now.list.length + 1) * stepCost);
       if (work.steps > maxSteps) throw new RegexWorkError("regular expression takes too long");
       next.clear();
       const to = at + (after > 0xffff ? 2 : 1);
@@ -127,7 +141,8 @@ export class Matcher {
 
   /** Adds a thread and everything it reaches without consuming input. */
   #follow(threads: Threads, first: number, start: number, before: number, after: number): void {
-    const pending = [first];
+    const pending = this.#pending;
+    pending.push(first);
     while (pending.length > 0) {
       const at = pending.pop()!;
       if (!threads.visit(at)) continue;
@@ -141,6 +156,31 @@ export class Matcher {
       }
     }
   }
+}
+
+/** Returns which ASCII characters a match can begin with; undefined if it may begin with none. */
+function firstCharacters(code: readonly Instruction[], start: number): Uint8Array | undefined {
+  const first = new Uint8Array(128);
+  const seen = new Set<number>();
+  const pending = [start];
+  while (pending.length > 0) {
+    const at = pending.pop()!;
+    if (seen.has(at)) continue;
+    seen.add(at);
+    const instruction = code[at]!;
+    if (instruction.op === "split") pending.push(instruction.first, instruction.second);
+    else if (instruction.op !== "set") return undefined;
+    else for (let char = 0; char < 128; char += 1) first[char]! |= Number(within(instruction.ranges, char));
+  }
+  return first;
+}
+
+/** Returns the next position at which a match can begin. */
+function skipped(text: string, from: number, first: Uint8Array): number {
+  let at = from;
+  while (at < text.length && first[text.charCodeAt(at)] === 0) at += 1;
+  chargeWalk((at - from) * walkFactor);
+  return at;
 }
 
 function codeBefore(text: string, at: number): number {
@@ -233,6 +273,7 @@ class Automaton {
   #state(from: readonly number[], atStart: boolean): State {
     const positions = this.#closure(from, atStart, false);
     this.#steps += positions.length + 1;
+    chargeWalk((positions.length + 1) * stateCost);
     if (this.#steps > maxSteps) throw new RegexWorkError("regular expression takes too long");
     const key = (atStart ? "^" : "") + positions.join();
     const known = this.#states.get(key);

@@ -5,6 +5,7 @@ import { Matcher, RegexWorkError } from "./match.ts";
 import { compileRegex } from "./program.ts";
 import { RegexError, parseRegex } from "./syntax.ts";
 import { evaluationError } from "../values.ts";
+import { chargeWalk } from "../walk-limit.ts";
 
 export interface Pattern {
   test(text: string): boolean;
@@ -32,7 +33,9 @@ export function compilePattern(text: string): Compiled {
 
 function compileNow(text: string): Compiled {
   try {
-    return { pattern: patternOf(new Matcher(compileRegex(parseRegex(text), text))) };
+    const program = compileRegex(parseRegex(text), text);
+    chargeWalk(program.code.length);
+    return { pattern: patternOf(new Matcher(program)) };
   } catch (error) {
     if (error instanceof RegexError) return { error: error.message };
     throw error;

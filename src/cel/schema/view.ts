@@ -1,6 +1,6 @@
 // JSON data viewed through its schema: nothing is copied, members are converted when they are read.
 
-import { isDeepStrictEqual } from "node:util";
+import { equalParts } from "../operations.ts";
 import { durationFromText, secondsOfDate, timestampFromText } from "../time-values.ts";
 import { types } from "../types.ts";
 import {
@@ -16,6 +16,7 @@ import {
 } from "../values.ts";
 import { escapeName, unescapeName } from "./escape.ts";
 import { type SchemaLike, withMetadata } from "./schema-type.ts";
+import { chargeWalk, ownKeys } from "../walk-limit.ts";
 
 type Json = Record<string, unknown>;
 
@@ -135,7 +136,7 @@ class ObjectView extends View {
   }
 
   get size(): number {
-    return Object.keys(this.raw).length;
+    return ownKeys(this.raw).length;
   }
 
   #property(name: string): SchemaLike | undefined {
@@ -152,7 +153,7 @@ class ObjectView extends View {
   }
 
   values(): readonly Value[] {
-    return Object.keys(this.raw)
+    return ownKeys(this.raw)
       .filter((name) => this.#property(name))
       .map((name) => escapeName(name) ?? name);
   }
@@ -160,11 +161,11 @@ class ObjectView extends View {
   override equals(other: Value, equal: (left: Value, right: Value) => boolean): boolean | undefined {
     if (!(other instanceof ObjectView)) return undefined;
     if (this.size !== other.size) return false;
-    return Object.keys(this.raw).every((name) => {
+    return ownKeys(this.raw).every((name) => {
       const schema = this.#property(name);
       const mine = this.raw[name];
       const theirs = own(other.raw, name);
-      if (!schema) return theirs === undefined || isDeepStrictEqual(mine, theirs);
+      if (!schema) return theirs === undefined || equal(mine as Value, theirs as Value);
       if (theirs === undefined || theirs === null || mine === null) return mine === theirs;
       return equal(viewOf(mine, schema), viewOf(theirs, schema));
     });
@@ -183,7 +184,7 @@ class MapView extends View {
   }
 
   get size(): number {
-    return Object.keys(this.raw).length;
+    return ownKeys(this.raw).length;
   }
 
   get(key: string | number): Value | undefined {
@@ -192,7 +193,7 @@ class MapView extends View {
   }
 
   values(): readonly Value[] {
-    return Object.keys(this.raw);
+    return ownKeys(this.raw);
   }
 }
 
@@ -262,6 +263,7 @@ class SetList extends ListView {
   override equals(other: Value): boolean | undefined {
     const theirs = listValues(other);
     if (!theirs) return undefined;
+    chargeWalk(theirs.length);
     const mine = new Set(this.raw);
     return theirs.length === this.raw.length && theirs.every((item) => mine.has(rawOf(item)));
   }
@@ -282,6 +284,6 @@ class Preserved extends Opaque {
   }
 
   override equals(other: Opaque): boolean {
-    return other instanceof Preserved && isDeepStrictEqual(this.#raw, other.#raw);
+    return other instanceof Preserved && equalParts(this.#raw as Value, other.#raw as Value);
   }
 }
