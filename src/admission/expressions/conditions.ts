@@ -11,6 +11,7 @@ import {
   type VariableChoice,
   bindingsOf,
   conditionsBudget,
+  sliceOf,
 } from "./expressions.ts";
 
 export type ConditionsResult =
@@ -30,7 +31,7 @@ export function conditionsOf(
   return async (view, onError) => {
     const result = await evaluateAll(
       compiled,
-      new Evaluator(bindingsOf(expressions.environment, view), conditionsBudget),
+      new Evaluator(bindingsOf(expressions.environment, view), conditionsBudget, sliceOf(view.attributes)),
       onError,
     );
     return "error" in result && failurePolicy === "Ignore" ? { matches: false } : result;

@@ -1,6 +1,7 @@
 // CEL expressions about requests: the variables available to webhook match conditions and policies, and their
 // evaluation within a cost budget.
 
+import { TimeSlice } from "#base";
 import {
   type CelType,
   type Compilation,
@@ -20,7 +21,7 @@ import {
   sameType,
   types,
 } from "#cel";
-import type { AdmissionAttributes, Equivalent } from "../attributes.ts";
+import { type AdmissionAttributes, type Equivalent, slot } from "../attributes.ts";
 import { requestOf } from "../webhooks/review.ts";
 import { namespaceOf } from "../webhooks/matching.ts";
 
@@ -223,21 +224,41 @@ export class BudgetExceeded extends Error {
   override readonly name = "BudgetExceeded";
 }
 
-/** Evaluates expressions in sequence until their budget is exceeded. */
+const slices = slot<TimeSlice>("time slice of expressions");
+
+/** Returns the time slice that all expressions about a request share. */
+export function sliceOf({ state }: AdmissionAttributes): TimeSlice {
+  const slice = state.get(slices) ?? new TimeSlice();
+  state.set(slices, slice);
+  return slice;
+}
+
+/**
+ * Evaluates expressions in sequence until their budget is exceeded, and yields to other work in between. A
+ * small object is no guarantee of short work.
+ */
 export class Evaluator {
   readonly #bindings: Readonly<Record<string, Value>>;
+  readonly #slice: TimeSlice;
   readonly #elsewhere: () => number;
   #left: number;
 
   /** `elsewhere` is called after each expression and returns the cost of the variables it read. */
-  constructor(bindings: Readonly<Record<string, Value>>, budget: number, elsewhere: () => number = () => 0) {
+  constructor(
+    bindings: Readonly<Record<string, Value>>,
+    budget: number,
+    slice: TimeSlice,
+    elsewhere: () => number = () => 0,
+  ) {
     this.#bindings = bindings;
     this.#left = budget;
+    this.#slice = slice;
     this.#elsewhere = elsewhere;
   }
 
   async run({ source, program, error }: CompiledExpression): Promise<Evaluated> {
     if (!program) return { error: `compilation error: ${error ?? ""}` };
+    if (this.#slice.expired) await this.#slice.yield();
     const outcome = await program.evaluateWaiting(this.#bindings, costLimit, never);
     const cost = outcome.cost + this.#elsewhere();
     if (cost > this.#left)

@@ -240,6 +240,31 @@ test("policies do not apply to policies", async () => {
   assert.equal(refused, undefined);
 });
 
+test("other work runs between the expressions of a small object", async (t) => {
+  let now = 0;
+  t.mock.method(performance, "now", () => (now += 10));
+  let turns = 0;
+  const count = (): void => {
+    turns += 1;
+    immediate = setImmediate(count);
+  };
+  let immediate = setImmediate(count);
+  await evaluate({ validations: Array.from({ length: 5 }, () => ({ expression: "true" })) });
+  clearImmediate(immediate);
+  assert.ok(turns >= 4, `${turns} turns`);
+});
+
+test("all policies share one copy of the objects in a version", async () => {
+  let copies = 0;
+  const versioned = () => {
+    copies += 1;
+    return { object: pod(), oldObject: undefined };
+  };
+  const two: FindParams = () => Promise.resolve({ objects: [{}, {}] });
+  await evaluate({ ...check("true"), paramKind }, { paramRef: { name: "p" } }, { versioned }, two);
+  assert.equal(copies, 1);
+});
+
 const error = "object.spec.nothing > 1";
 const counts: [name: string, policy: Partial<PolicySpec>, actions: string[], enforced: string[]][] = [
   ["a valid request", check("true"), ["Deny"], []],

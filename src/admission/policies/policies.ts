@@ -68,6 +68,15 @@ interface Denial {
   readonly reason: string;
 }
 
+type VersionedObjects = ReturnType<AdmissionAttributes["versioned"]>;
+
+/** What the policies share about a request; expressions do not change its objects. */
+interface PolicyRequest {
+  readonly attributes: AdmissionAttributes;
+  readonly denials: Denial[];
+  versioned(apiVersion: string): VersionedObjects;
+}
+
 export function admissionPolicies(options: PolicyOptions): AdmissionPlugin {
   const compiled = new WeakMap<ValidatingAdmissionPolicy, CompiledPolicy>();
   const compiledOf = (policy: ValidatingAdmissionPolicy): CompiledPolicy =>
@@ -99,9 +108,16 @@ export function admissionPolicies(options: PolicyOptions): AdmissionPlugin {
     const bindings = options.bindings();
     const denials: Denial[] = [];
     count(policies);
+    const versions = new Map<string, VersionedObjects>();
+    const request: PolicyRequest = {
+      attributes,
+      denials,
+      versioned: (apiVersion) =>
+        versions.getOrInsertComputed(apiVersion, () => attributes.versioned(apiVersion)),
+    };
     for (const policy of policies.toSorted(byName)) {
       const bound = bindings.filter(({ spec }) => spec.policyName === policy.metadata.name);
-      const evaluation = new PolicyEvaluation(options, attributes, policy, compiledOf(policy), denials);
+      const evaluation = new PolicyEvaluation(options, request, policy, compiledOf(policy));
       await evaluation.run(bound.toSorted(byName));
     }
     const [first] = denials;
@@ -124,24 +140,23 @@ function refusal(attributes: AdmissionAttributes, { policy, binding, message, re
 /** The evaluation of one policy for one request. */
 class PolicyEvaluation {
   readonly #options: PolicyOptions;
+  readonly #request: PolicyRequest;
   readonly #attributes: AdmissionAttributes;
   readonly #policy: ValidatingAdmissionPolicy;
   readonly #compiled: CompiledPolicy;
-  readonly #denials: Denial[];
   readonly #annotations = new Map<string, string[]>();
 
   constructor(
     options: PolicyOptions,
-    attributes: AdmissionAttributes,
+    request: PolicyRequest,
     policy: ValidatingAdmissionPolicy,
     compiled: CompiledPolicy,
-    denials: Denial[],
   ) {
     this.#options = options;
-    this.#attributes = attributes;
+    this.#request = request;
+    this.#attributes = request.attributes;
     this.#policy = policy;
     this.#compiled = compiled;
-    this.#denials = denials;
   }
 
   get #name(): string {
@@ -169,7 +184,7 @@ class PolicyEvaluation {
   }
 
   #deny(message: string, reason: string, binding: string | undefined): void {
-    this.#denials.push({
+    this.#request.denials.push({
       policy: this.#name,
       message,
       reason,
@@ -226,7 +241,7 @@ class PolicyEvaluation {
     const view = {
       attributes,
       matched,
-      objects: attributes.versioned(apiVersionOf(matched)),
+      objects: this.#request.versioned(apiVersionOf(matched)),
       params,
       namespace: ((namespace && (await this.#options.namespace?.(namespace))) || null) as Value,
       decide: this.#options.decide(attributes.user),

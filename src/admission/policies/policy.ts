@@ -11,6 +11,7 @@ import {
   type RequestView,
   bindingsOf,
   policyBudget,
+  sliceOf,
 } from "../expressions/expressions.ts";
 import { LazyVariables, compileVariables } from "./variables.ts";
 
@@ -90,7 +91,8 @@ export function compilePolicy(
       const known = bindingsOf(expressions.environment, view);
       const lazy = variables.types && new LazyVariables(variables, known);
       const bindings = lazy ? { ...known, variables: lazy } : known;
-      const evaluator = () => new Evaluator(bindings, policyBudget, lazy && (() => lazy.takeCost()));
+      const slice = sliceOf(view.attributes);
+      const evaluator = () => new Evaluator(bindings, policyBudget, slice, lazy && (() => lazy.takeCost()));
       try {
         const { violations, errors } = await evaluateRules(rules, evaluator());
         const { failures, ignored } = failed(...errors);
