@@ -52,6 +52,18 @@ test("a server that describes nothing but its API has all of its definitions mer
   assert.deepEqual(Object.keys(definitions), ["Meta", "Shared", "Thing", "Unused"]);
 });
 
+test("kinds of a definition that are no objects are left out", () => {
+  const kinds = "x-example-group-version-kind";
+  const thing = { group: "a", version: "v1", kind: "Thing" };
+  const documentOf = (...given: unknown[]) => ({ paths: {}, definitions: { Thing: { [kinds]: given } } });
+  const remote = [documentOf(thing, null), documentOf(null, "Thing")];
+  const { definitions } = mergedV2(
+    own,
+    remote.map((document) => ({ root, document })),
+  ) as { definitions: Record<string, object> };
+  assert.deepEqual(definitions["Thing"], { [kinds]: [thing] });
+});
+
 test("definitions that differ only in their kinds are merged, with all kinds", () => {
   const kinds = "x-example-group-version-kind";
   const documentOf = (group: string) => ({

@@ -65,8 +65,10 @@ const meansTheSame = (one: unknown, other: unknown): boolean =>
 function withKindsOf(known: Json | undefined, added: unknown): unknown {
   const key = known && Object.keys(added as object).find(isKindsKey);
   if (!key) return known ?? added;
-  const all = [known[key], (added as Json)[key]].flatMap((kinds) => (Array.isArray(kinds) ? kinds : []));
-  const byName = new Map((all as Json[]).map((kind) => [nameOfKind(kind), kind]));
+  const all = [known[key], (added as Json)[key]]
+    .flatMap((kinds): unknown[] => (Array.isArray(kinds) ? kinds : []))
+    .filter((kind): kind is Json => typeof kind === "object" && kind !== null);
+  const byName = new Map(all.map((kind) => [nameOfKind(kind), kind]));
   return { ...known, [key]: [...byName].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, kind]) => kind) };
 }
 

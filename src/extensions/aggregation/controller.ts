@@ -402,8 +402,9 @@ export class AggregationController {
     }
     await this.#updateStatus(name, found);
     if (known.remote && found.status === "True") await this.#describe(name, known.object, signal);
-    const revision = this.#known.get(name)?.revision;
-    if (revision !== undefined) this.#checked.set(name, { revision, at: this.#options.clock.monotonic() });
+    const current = this.#known.get(name);
+    if (!current || !isSameService(known.object, current.object)) return;
+    this.#checked.set(name, { revision: current.revision, at: this.#options.clock.monotonic() });
   }
 
   /** Periodically fetches a server's API description; after a failure it is retried at the next check. */
@@ -417,7 +418,7 @@ export class AggregationController {
       pause = recheckMilliseconds;
       return last?.found;
     });
-    if (!this.#known.has(name)) return;
+    if (!isSameService(service, this.#known.get(name)?.object)) return;
     this.#descriptions.set(name, { dueAt: clock.monotonic() + pause, found });
     if (isDeepStrictEqual(found, last?.found)) return;
     this.#changed();

@@ -10,6 +10,8 @@ import { type BackendAccess, fetchDocument } from "./fetch-document.ts";
 type Json = Record<string, unknown>;
 
 const maxBytes = 8 * 1024 * 1024;
+/** Deeper documents count as invalid: they could not be merged with those of this server. */
+const maxDepth = 1000;
 
 /** Fetches the description; returns undefined if the server has none. */
 export async function fetchDescription(
@@ -72,10 +74,20 @@ const unreadable: RemoteDescription["discovered"] = { resources: [], fresh: fals
 function parsed(text: string): Json | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
+    const isRecord = typeof value === "object" && value !== null && !Array.isArray(value);
+    return isRecord && !isDeeperThan(maxDepth, value) ? (value as Json) : undefined;
   } catch {
     return undefined;
   }
+}
+
+function isDeeperThan(depth: number, value: object): boolean {
+  let level: readonly object[] = [value];
+  for (let at = 0; at < depth && level.length > 0; at += 1)
+    level = level.flatMap((each) =>
+      Object.values(each).filter((inner) => typeof inner === "object" && inner !== null),
+    );
+  return level.length > 0;
 }
 
 const isObjectOrNull = (value: unknown): boolean =>

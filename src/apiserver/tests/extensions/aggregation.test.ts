@@ -17,6 +17,8 @@ const requesters: unknown[] = [];
 let modern: object | undefined;
 let newer: Json | undefined;
 const description = "/openapi/v2";
+/** Overrides the backend's OpenAPI v2 document. */
+let oddDescription: string | undefined;
 /** Overrides the backend's response to discovery requests. */
 let odd: ((response: ServerResponse) => void) | undefined;
 const paths: Json = {};
@@ -34,7 +36,7 @@ const answer = (request: IncomingMessage, response: ServerResponse): void => {
   else if (path.endsWith("/switched"))
     response.socket!.end("HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n");
   else if (path.endsWith("/nothing")) response.socket!.end("HTTP/1.1 000 No\r\ncontent-length: 0\r\n\r\n");
-  else if (path === description) response.end(JSON.stringify(described(request)));
+  else if (path === description) response.end(oddDescription ?? JSON.stringify(described(request)));
   else if (path === "/openapi/v3") response.writeHead(newer ? 200 : 404).end(JSON.stringify(newer));
   else if (path === "/apis" && modern) {
     const form = "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList";
@@ -449,4 +451,18 @@ test("a condition of an API service is true, false or unknown", async () => {
     body,
   });
   assert.deepEqual(causes, ["NotSupported status.conditions[0].status"]);
+});
+
+test("a backend whose description is nested too deep does not affect the documents of others", async () => {
+  const deep = `${"[".repeat(50_000)}${"]".repeat(50_000)}`;
+  const name = `apis/agg${count + 1}.example.com/v1`;
+  oddDescription = `{"paths":{"/${name}/things":{"get":${deep}}},"definitions":{"A":{"a":${deep}}}}`;
+  newer = { paths: { [name]: { serverRelativeURL: `/openapi/v3/${name}` } } };
+  await register();
+  const isDescribed = async (): Promise<boolean> =>
+    name in ((await must(200, "GET", "/openapi/v3")).at("paths") as Json);
+  await eventually(isDescribed);
+  assert.equal((await must(200, "GET", "/openapi/v2")).text.includes(name), false);
+  oddDescription = undefined;
+  newer = undefined;
 });
