@@ -15,7 +15,8 @@ import { batching } from "./batch.ts";
 import { logBackend, standardOutput } from "./log-backend.ts";
 import { type AuditMetrics, auditMetrics } from "./metrics.ts";
 import { type AuditPolicy, parsePolicy, readPolicyFile } from "./policy.ts";
-import { rotatingFile } from "./rotating-file.ts";
+import { isPipe, pipeFile } from "./pipe-file.ts";
+import { type RotatingFile, rotatingFile } from "./rotating-file.ts";
 import { truncating } from "./truncate.ts";
 import { webhookBackend } from "./webhook-backend.ts";
 
@@ -105,30 +106,38 @@ function logSink(
   options: AuditOptions,
   lost: LostEvents,
 ): AuditSink {
-  const { clock, log } = options;
-  const { apiVersion } = settings;
-  const file =
-    settings.path === "-"
-      ? standardOutput((text) => void process.stdout.write(text))
-      : rotatingFile({
-          path: settings.path,
-          maxBytes: (settings.maxMegabytes || defaultMegabytes) * 1024 * 1024,
-          maxBackups: settings.maxBackups,
-          maxAgeDays: settings.maxAgeDays,
-          compress: settings.compress,
-          clock,
-          onError: (error) => log.error("old audit logs cannot be cleaned up", { error: error.message }),
-        });
-  const { format, mode } = settings;
+  const { apiVersion, format, mode } = settings;
   const backend = logBackend({
     format,
     apiVersion,
-    file,
+    file: logFile(settings, options),
     mode,
-    clock,
+    clock: options.clock,
     lost: (...args) => lost("log", ...args),
   });
   return buildSink(backend, settings, options, { name: "log", concurrent: false, lost });
+}
+
+function logFile(
+  { path, maxMegabytes, maxBackups, maxAgeDays, compress }: NonNullable<AuditSettings["log"]>,
+  { clock, log }: AuditOptions,
+): RotatingFile {
+  if (path === "-") return standardOutput((text) => void process.stdout.write(text));
+  if (isPipe(path))
+    return pipeFile({
+      path,
+      clock,
+      onError: (error) => log.error("the audit log is incomplete", { error: error.message }),
+    });
+  return rotatingFile({
+    path,
+    maxBytes: (maxMegabytes || defaultMegabytes) * 1024 * 1024,
+    maxBackups,
+    maxAgeDays,
+    compress,
+    clock,
+    onError: (error) => log.error("old audit logs cannot be cleaned up", { error: error.message }),
+  });
 }
 
 function webhookSink(

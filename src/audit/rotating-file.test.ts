@@ -1,17 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import {
-  closeSync,
-  constants,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  readSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, test } from "node:test";
@@ -95,43 +84,21 @@ test("rotated files are compressed", async () => {
   assert.equal(gunzipSync(readFileSync(join(folder, packed))).toString(), "12345\n");
 });
 
-test("a pipe without a reader is refused at once", () => {
+test("a line that was written in part is ended before the next one", () => {
   folder = mkdtempSync(join(tmpdir(), "audit-"));
-  execFileSync("mkfifo", [join(folder, "pipe")]);
-  const rest = { maxBytes: 10, maxBackups: 0, maxAgeDays: 0, compress: false, clock: virtualClock(start) };
-  assert.throws(() => rotatingFile({ path: join(folder, "pipe"), ...rest, onError: () => undefined }), {
-    code: "ENXIO",
-  });
-});
-
-test("a pipe is not rotated, a full one is not waited for, and lines stay separate", async () => {
-  const written = open({}, { "audit.log": "" });
-  await written.close();
-  rmSync(join(folder, "audit.log"));
-  const pipe = join(folder, "audit.log");
-  execFileSync("mkfifo", [pipe]);
-  const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
-  const bytes = Buffer.alloc(1 << 20);
-  const read = (): string => bytes.toString("latin1", 0, readSync(reader, bytes));
-  const rest = { maxBackups: 0, maxAgeDays: 0, compress: false, clock: virtualClock(start) };
-  const file = rotatingFile({
-    path: pipe,
-    ...rest,
-    maxBytes: 2 << 20,
-    onError: (error) => assert.fail(error),
-  });
-  const long = "x".repeat(1 << 20);
-  assert.throws(() => file.write(`${long}\n`), { code: "EAGAIN" });
-  assert.match(read(), /^x+$/);
-  file.write("1\n");
-  file.write("2\n");
-  assert.equal(read(), "\n1\n2\n");
-  assert.throws(() => file.write(`${long}\n`), { code: "EAGAIN" });
-  read();
-  assert.throws(() => file.write(`${long}\n`), { code: "EAGAIN" });
-  assert.deepEqual(names(), ["audit.log"]);
-  await file.close();
-  closeSync(reader);
+  const path = join(folder, "audit.log");
+  const program = `
+    import { truncateSync } from "node:fs";
+    import { virtualClock } from "#base";
+    import { rotatingFile } from ${JSON.stringify(new URL("rotating-file.ts", import.meta.url).href)};
+    const file = rotatingFile({ path: ${JSON.stringify(path)}, maxBytes: 10_000, clock: virtualClock() });
+    try { file.write("x".repeat(5000) + "\\n"); } catch (error) { console.log(error.code); }
+    truncateSync(${JSON.stringify(path)}, 3);
+    file.write("1\\n");`;
+  const node = [process.execPath, "--conditions=orch-source", "--input-type=module", "--eval", program];
+  const limited = ["-c", 'trap "" XFSZ; ulimit -S -f 1; exec "$0" "$@"', ...node];
+  assert.equal(execFileSync("/bin/sh", limited, { encoding: "utf8" }), "EFBIG\n");
+  assert.equal(contentOf("audit.log"), "xxx\n1\n");
 });
 
 test("a pipe named like a rotated file is left alone", async () => {
@@ -142,6 +109,16 @@ test("a pipe named like a rotated file is left alone", async () => {
   await file.close();
   assert.equal(names().length, 3);
   assert.ok(names().includes(pipe));
+});
+
+test("a log that was moved away is continued in a new file", async () => {
+  const file = open();
+  file.write("12345\n");
+  rmSync(join(folder, "audit.log"));
+  file.write("67890\n");
+  await file.close();
+  assert.deepEqual(names(), ["audit.log"]);
+  assert.equal(contentOf("audit.log"), "67890\n");
 });
 
 test("text above the maximum file size is refused", () => {

@@ -2,7 +2,7 @@
 // and old files are removed by number and age.
 import {
   closeSync,
-  constants,
+  existsSync,
   fchmodSync,
   fstatSync,
   mkdirSync,
@@ -40,8 +40,6 @@ export interface RotatingFile {
 
 const dayMilliseconds = 24 * 60 * 60 * 1000;
 const ownerOnly = 0o600;
-/** Opening a pipe must not wait for its reader, nor writing for room: both would stop the event loop. */
-const appendFlags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK;
 /** Holds what the log backend writes at once, unless bodies are very large. */
 const scratchBytes = 256 * 1024;
 /** Maximum size in UTF-8 of one UTF-16 code unit. */
@@ -51,8 +49,6 @@ export function rotatingFile(options: RotatingFileOptions): RotatingFile {
   const { path, maxBytes, clock } = options;
   let descriptor: number | undefined;
   let size = 0;
-  /** Pipes and devices, such as /dev/stdout, are not rotated. */
-  let isRegular = true;
   /** The last write ended within a line. */
   let isTorn = false;
   // Writes are synchronous, so one buffer serves all of them.
@@ -62,16 +58,15 @@ export function rotatingFile(options: RotatingFileOptions): RotatingFile {
 
   const open = (mode = ownerOnly): void => {
     mkdirSync(dirname(path), { recursive: true, mode: 0o755 });
-    descriptor = openSync(path, appendFlags, mode);
-    const found = fstatSync(descriptor);
-    size = found.size;
-    isRegular = found.isFile();
+    descriptor = openSync(path, "a", mode);
+    ({ size } = fstatSync(descriptor));
   };
   const rotate = (): void => {
     const { mode } = fstatSync(descriptor!);
     closeSync(descriptor!);
     descriptor = undefined;
-    renameSync(path, backupName(path, clock.now()));
+    // Another program may have moved the log away.
+    if (existsSync(path)) renameSync(path, backupName(path, clock.now()));
     open();
     fchmodSync(descriptor!, mode & 0o777);
     clean();
@@ -101,7 +96,7 @@ export function rotatingFile(options: RotatingFileOptions): RotatingFile {
     }
   };
   open();
-  if (isRegular) clean();
+  clean();
   return {
     write: (text) => {
       const bytes = text.length * maxBytesPerUnit <= scratch.length ? scratch : Buffer.from(text);
@@ -109,7 +104,7 @@ export function rotatingFile(options: RotatingFileOptions): RotatingFile {
       if (length > maxBytes) throw new Error(`${length} bytes are more than a file may have (${maxBytes})`);
       if (descriptor === undefined) open();
       if (isTorn) append(lineEnd, lineEnd.length);
-      if (isRegular && size + length > maxBytes) rotate();
+      if (size + length > maxBytes) rotate();
       append(bytes, length);
     },
     close: async () => {
