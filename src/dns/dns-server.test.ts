@@ -5,13 +5,7 @@ import { type Socket, connect } from "node:net";
 import { Duplex } from "node:stream";
 import { setImmediate as turn } from "node:timers/promises";
 import { test } from "node:test";
-import {
-  limitedPerClient,
-  maxPendingPerClient,
-  serveConnection,
-  serveDatagrams,
-  startDnsServer,
-} from "./dns-server.ts";
+import { serveConnection, serveDatagrams, startDnsServer } from "./dns-server.ts";
 
 const noErrors = (error: Error): void => assert.fail(error);
 
@@ -35,23 +29,6 @@ test("a datagram from port 0, to which no reply can be sent, is dropped", async 
   const replied = once(client, "message");
   client.send(query, server.address().port, "127.0.0.1");
   assert.deepEqual((await replied)[0], query);
-});
-
-test("pending queries of one client leave those of others room", async () => {
-  let waiting: (() => void)[] = [];
-  const resolve = limitedPerClient((message) => new Promise((done) => waiting.push(() => done(message))));
-  const query = Buffer.from("query");
-  const send = (address: string): Promise<Uint8Array | undefined> => resolve(query, { address, over: "udp" });
-  const first = Array.from({ length: maxPendingPerClient }, () => send("10.0.0.1"));
-  assert.equal(await send("10.0.0.1"), undefined);
-  const other = send("10.0.0.2");
-  for (const answer of waiting) answer();
-  assert.deepEqual(await other, query);
-  assert.ok((await Promise.all(first)).every((reply) => reply === query));
-  waiting = [];
-  const later = send("10.0.0.1");
-  waiting[0]!();
-  assert.deepEqual(await later, query, "answered queries no longer count");
 });
 
 test("connections of one client leave those of others room", async (t) => {

@@ -27,12 +27,9 @@ const maxConnections = 256;
 const maxConnectionsPerClient = 32;
 const maxPendingPerConnection = 64;
 const maxPendingDatagrams = 2048;
-/** A fraction of the queries that may be forwarded at once: one client's must not delay those of others. */
-export const maxPendingPerClient = 256;
 const idleMilliseconds = 10_000;
 
-export async function startDnsServer(given: DnsServerOptions): Promise<RunningDnsServer> {
-  const options = { ...given, resolve: limitedPerClient(given.resolve) };
+export async function startDnsServer(options: DnsServerOptions): Promise<RunningDnsServer> {
   const isAllowed = allowed(options.allowed);
   const connectionLimit = clientLimit(maxConnectionsPerClient);
   const closers: (() => Promise<void>)[] = [];
@@ -50,20 +47,6 @@ export async function startDnsServer(given: DnsServerOptions): Promise<RunningDn
     throw error;
   }
   return { port, close };
-}
-
-/** Leaves queries unanswered that a client sends while too many others of it are pending. */
-export function limitedPerClient(resolve: Resolver): Resolver {
-  const pending = clientLimit(maxPendingPerClient);
-  return async (message, client) => {
-    const release = pending.acquire(client.address);
-    if (!release) return undefined;
-    try {
-      return await resolve(message, client);
-    } finally {
-      release();
-    }
-  };
 }
 
 /** Returns a predicate for addresses in any of the ranges. */

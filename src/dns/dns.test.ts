@@ -4,6 +4,7 @@ import { Resolver } from "node:dns/promises";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { connect } from "node:net";
+import { setImmediate as turn } from "node:timers/promises";
 import { after, before, suite, test } from "node:test";
 import { startServer, type RunningServer } from "#apiserver";
 import { createMetrics, silentLog, systemClock } from "#base";
@@ -16,6 +17,8 @@ suite("the name server", () => {
   let dns: RunningDnsServer;
   /** An external name server: the same program over an empty cluster with another domain. */
   let outside: RunningDnsServer;
+  /** Starts another name server of the cluster, with an external name server at this port. */
+  let startWithUpstream: (port: number) => Promise<RunningDnsServer>;
   const stopping = new AbortController();
   const resolver = new Resolver({ tries: 1, timeout: 60_000 });
   const metrics = createMetrics();
@@ -35,6 +38,12 @@ suite("the name server", () => {
       timeoutMilliseconds: 60_000,
       cacheBytes: 100_000,
     };
+    startWithUpstream = (port) =>
+      startDns({
+        ...common,
+        metrics: createMetrics(),
+        settings: { ...settings, domain: "cluster.local", upstreams: [{ address: "127.0.0.1", port }] },
+      });
     outside = await startDns({
       ...common,
       metrics: createMetrics(),
@@ -127,6 +136,33 @@ suite("the name server", () => {
     assert.deepEqual(await resolver.resolve4("web.shop.svc.example.test"), ["10.0.0.77"]);
     assert.equal(await code(resolver.resolve4("gone.shop.svc.example.test")), "ENOTFOUND");
     assert.equal(await code(resolver.resolve4("nobody.knows.test")), "ESERVFAIL");
+  });
+
+  test("names of the cluster are answered while an upstream server answers no query of the client", async (t) => {
+    const silent = createSocket("udp4").bind(0, "127.0.0.1");
+    const client = createSocket("udp4").bind(0, "127.0.0.1");
+    t.after(() => [silent, client].map((socket) => socket.close()));
+    await Promise.all([once(silent, "listening"), once(client, "listening")]);
+    const waiting = await startWithUpstream(silent.address().port);
+    t.after(() => waiting.close());
+    const query = (id: number, name: string): Buffer => {
+      const question = [...name.split("."), ""].flatMap((label) => [label.length, ...Buffer.from(label)]);
+      return Buffer.from([0, id, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, ...question, 0, 1, 0, 1]);
+    };
+    const replies: Buffer[] = [];
+    client.on("message", (reply) => replies.push(reply));
+    for (let at = 0; replies.length === 0; at++) {
+      client.send(query(1, `n${at}.example.org`), waiting.port, "127.0.0.1");
+      await turn();
+    }
+    assert.equal(replies[0]![3]! & 15, 2);
+    client.send(query(2, "web.shop.svc.cluster.local"), waiting.port, "127.0.0.1");
+    let answer: Buffer | undefined;
+    while (!answer) {
+      await turn();
+      answer = replies.find(([, id]) => id === 2);
+    }
+    assert.deepEqual([...answer.subarray(-4)], [10, 0, 0, 77]);
   });
 
   test("an answer too long for a datagram is sent over TCP", async () => {

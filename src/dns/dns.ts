@@ -38,7 +38,9 @@ export interface DnsOptions {
   readonly settings: DnsSettings;
 }
 
+// Less than the datagrams that may be pending: names of the cluster are answered whatever waits for upstream servers.
 const maxPending = 1000;
+const maxPendingPerClient = 256;
 
 /** Starts listening; names of the cluster are answered once its services are listed. */
 export async function startDns(options: DnsOptions): Promise<RunningDnsServer> {
@@ -66,6 +68,7 @@ export async function startDns(options: DnsOptions): Promise<RunningDnsServer> {
     clock,
     signal,
     maxPending,
+    maxPendingPerClient,
     timeoutMilliseconds: settings.timeoutMilliseconds,
     cacheBytes: settings.cacheBytes,
   });

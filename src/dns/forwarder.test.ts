@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { virtualClock } from "#base";
-import { type Exchange, type Forwarder, type Upstream, forwarder } from "./forwarder.ts";
+import { type Exchange, type Upstream, forwarder } from "./forwarder.ts";
 import { fileUpstreams, parseUpstream, serversIn } from "./resolver-file.ts";
 import { type Query, readQuery, recordsOf, responseCodes, writeReply } from "./wire.ts";
 
@@ -40,7 +40,7 @@ const answering =
     return change(reply, over);
   };
 
-function made(exchange: Exchange, more: { maxPending?: number } = {}) {
+function made(exchange: Exchange, more: { maxPending?: number; maxPendingPerClient?: number } = {}) {
   const clock = virtualClock();
   const stopping = new AbortController();
   const forward = forwarder({
@@ -50,10 +50,13 @@ function made(exchange: Exchange, more: { maxPending?: number } = {}) {
     timeoutMilliseconds: 2000,
     cacheBytes: 10_000,
     maxPending: 10,
+    maxPendingPerClient: 10,
     signal: stopping.signal,
     ...more,
   });
-  return { clock, forward };
+  const resolve = (query: Query, client = "10.0.0.1"): Promise<Uint8Array | undefined> =>
+    forward.resolve(query, client);
+  return { clock, forward, resolve };
 }
 const ttlOf = (reply: Uint8Array): number => {
   const [record] = [...recordsOf(reply)];
@@ -62,43 +65,43 @@ const ttlOf = (reply: Uint8Array): number => {
 
 test("an answer is cached for its decreasing lifetime and returned under the client's message ID", async () => {
   const log: string[] = [];
-  const { clock, forward } = made(answering(log));
-  const reply = await forward.resolve(queryFor("example.org", 9));
+  const { clock, forward, resolve } = made(answering(log));
+  const reply = await resolve(queryFor("example.org", 9));
   assert.equal(reply![1], 9);
   assert.equal(ttlOf(reply!), 60);
   await clock.advance(20_000);
-  assert.equal(ttlOf((await forward.resolve(queryFor("example.org")))!), 40);
+  assert.equal(ttlOf((await resolve(queryFor("example.org")))!), 40);
   await clock.advance(40_000);
-  assert.equal(ttlOf((await forward.resolve(queryFor("example.org")))!), 60);
+  assert.equal(ttlOf((await resolve(queryFor("example.org")))!), 60);
   assert.deepEqual(log, ["192.0.2.1 udp", "192.0.2.1 udp"]);
   assert.deepEqual([forward.cacheHits, forward.cacheMisses], [1, 2]);
 });
 
 test("the question is echoed in the client's spelling", async () => {
-  const { forward } = made(answering([]));
-  const reply = await forward.resolve(queryFor("eXample.org"));
+  const { resolve } = made(answering([]));
+  const reply = await resolve(queryFor("eXample.org"));
   assert.ok(Buffer.from(reply!).toString("latin1").includes("eXample"));
 });
 
 test("the next server is tried after a failing one", async () => {
   const log: string[] = [];
   const good = answering(log);
-  const { forward } = made((upstream, message, over, signal) =>
+  const { resolve } = made((upstream, message, over, signal) =>
     upstream === first ? Promise.reject(new Error("down")) : good(upstream, message, over, signal),
   );
-  assert.ok(await forward.resolve(queryFor("example.org")));
+  assert.ok(await resolve(queryFor("example.org")));
   assert.deepEqual(log, ["192.0.2.2 udp"]);
 });
 
 test("a truncated reply is requested again over TCP", async () => {
   const log: string[] = [];
-  const { forward } = made(
+  const { resolve } = made(
     answering(log, (reply, over) => {
       if (over === "udp") reply[2] = reply[2]! | 2;
       return reply;
     }),
   );
-  const reply = await forward.resolve(queryFor("example.org"));
+  const reply = await resolve(queryFor("example.org"));
   assert.equal(reply![2]! & 2, 0);
   assert.deepEqual(log, ["192.0.2.1 udp", "192.0.2.1 tcp"]);
 });
@@ -111,13 +114,13 @@ const forged: [name: string, change: (reply: Uint8Array) => void][] = [
 ];
 for (const [name, change] of forged)
   test(`a reply ${name} is rejected`, async () => {
-    const { forward } = made(
+    const { resolve } = made(
       answering([], (reply) => {
         change(reply);
         return reply;
       }),
     );
-    assert.equal(await forward.resolve(queryFor("example.org")), undefined);
+    assert.equal(await resolve(queryFor("example.org")), undefined);
   });
 
 /** A server that answers on demand. */
@@ -135,12 +138,12 @@ function held(): { exchange: Exchange; release: () => void; log: string[] } {
   };
 }
 
-test("identical pending queries are coalesced, and too many different ones are refused", async () => {
+test("identical pending queries are coalesced, and too many are refused", async () => {
   const { exchange, release, log } = held();
-  const { forward }: { forward: Forwarder } = made(exchange, { maxPending: 1 });
-  const both = [forward.resolve(queryFor("example.org", 1)), forward.resolve(queryFor("example.org", 2))];
+  const { forward, resolve } = made(exchange, { maxPending: 2 });
+  const both = [resolve(queryFor("example.org", 1)), resolve(queryFor("example.org", 2))];
   assert.equal(forward.isPending(queryFor("example.org")), true);
-  assert.equal(await forward.resolve(queryFor("example.com")), undefined);
+  assert.equal(await resolve(queryFor("example.com"), "10.0.0.2"), undefined);
   release();
   assert.deepEqual(
     (await Promise.all(both)).map((reply) => reply?.[1]),
@@ -150,13 +153,24 @@ test("identical pending queries are coalesced, and too many different ones are r
   assert.equal(forward.isPending(queryFor("example.org")), false);
 });
 
+test("pending queries of one client leave those of others room", async () => {
+  const { exchange, release } = held();
+  const { resolve } = made(exchange, { maxPendingPerClient: 1 });
+  const first = resolve(queryFor("example.org"));
+  assert.equal(await resolve(queryFor("example.com")), undefined);
+  const other = resolve(queryFor("example.net"), "10.0.0.2");
+  release();
+  assert.ok((await first) && (await other));
+  assert.ok(await resolve(queryFor("example.edu")), "answered queries no longer count");
+});
+
 test("an unresponsive server is abandoned after the timeout", async () => {
-  const { clock, forward } = made(
+  const { clock, resolve } = made(
     (_upstream, _message, _over, signal) =>
       new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("late")))),
   );
   let outcome: unknown = "waiting";
-  void forward.resolve(queryFor("example.org")).then((reply) => (outcome = reply));
+  void resolve(queryFor("example.org")).then((reply) => (outcome = reply));
   for (let tries = 0; tries < 4; tries++) await clock.advance(2000);
   assert.equal(outcome, undefined);
 });

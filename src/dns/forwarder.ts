@@ -2,7 +2,7 @@
 // timeouts, and answers are kept in a bounded cache.
 import { randomInt } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import type { Clock } from "#base";
+import { type Clock, clientLimit } from "#base";
 import { type Query, readName, recordTypes, recordsOf, responseCodes } from "./wire.ts";
 
 export interface Upstream {
@@ -26,14 +26,18 @@ export interface ForwarderOptions {
   readonly timeoutMilliseconds: number;
   /** Maximum size of cached answers in bytes. */
   readonly cacheBytes: number;
-  /** Maximum number of pending queries. */
+  /** Maximum number of pending queries of all clients, and of one client, which leaves the others room. */
   readonly maxPending: number;
+  readonly maxPendingPerClient: number;
   readonly signal: AbortSignal;
 }
 
 export interface Forwarder {
-  /** Resolves with the reply for this client; undefined if no upstream server answered. */
-  resolve(query: Query): Promise<Uint8Array | undefined>;
+  /**
+   * Resolves with the reply for the client with this address; undefined if no upstream server answered or too
+   * many queries are pending.
+   */
+  resolve(query: Query, client: string): Promise<Uint8Array | undefined>;
   /** Reports whether the query is pending: an upstream server that forwards it back would cause a loop. */
   isPending(query: Query): boolean;
   readonly cacheHits: number;
@@ -57,9 +61,10 @@ export function forwarder(options: ForwarderOptions): Forwarder {
     sizeCalculation: ({ bytes }, key) => bytes.length + key.length + 100,
   });
   const pending = new Map<string, Promise<Uint8Array | undefined>>();
+  const waiting = clientLimit(options.maxPendingPerClient, options.maxPending);
   let [hits, misses] = [0, 0];
 
-  async function resolve(query: Query): Promise<Uint8Array | undefined> {
+  async function resolve(query: Query, client: string): Promise<Uint8Array | undefined> {
     const key = keyOf(query);
     const cached = cache.get(key);
     if (cached && cached.until > clock.monotonic()) {
@@ -67,13 +72,14 @@ export function forwarder(options: ForwarderOptions): Forwarder {
       return addressedTo(query, aged(cached, clock.monotonic()));
     }
     misses += 1;
+    const release = waiting.acquire(client);
+    if (!release) return undefined;
     let upstreamReply = pending.get(key);
     if (!upstreamReply) {
-      if (pending.size >= options.maxPending) return undefined;
       upstreamReply = queryUpstreams(query, key).finally(() => pending.delete(key));
       pending.set(key, upstreamReply);
     }
-    const reply = await upstreamReply;
+    const reply = await upstreamReply.finally(release);
     return reply && addressedTo(query, reply);
   }
 

@@ -65,10 +65,10 @@ export function resolver({
     const result = zone.lookup(query.name, query.type);
     if (result.is === "elsewhere") return await forwarded(query, client);
     if (!isReady()) return empty(responseCodes.serverFailure);
-    return await fromZone(query, result);
+    return await fromZone(query, result, client);
   }
 
-  async function fromZone(query: Query, first: Lookup): Promise<Reply> {
+  async function fromZone(query: Query, first: Lookup, client: string): Promise<Reply> {
     const chain: ResourceRecord[] = [];
     let result = first;
     while (result.is === "alias" && chain.length < maxAliases) {
@@ -76,7 +76,8 @@ export function resolver({
       const { target } = result;
       result = zone.lookup(target, query.type);
       if (result.is !== "elsewhere") continue;
-      const upstreamReply = await forwarder.resolve(questionAbout(query, target)).catch(() => undefined);
+      const question = questionAbout(query, target);
+      const upstreamReply = await forwarder.resolve(question, client).catch(() => undefined);
       const answers = [...chain, ...(upstreamReply ? addressesIn(upstreamReply) : [])];
       return { code: responseCodes.noError, authoritative: true, answers };
     }
@@ -96,7 +97,7 @@ export function resolver({
     if (!query.recursionDesired) return empty(responseCodes.refused);
     // An upstream server forwarded our own query back to us: break the loop.
     if (isUpstream(client) && forwarder.isPending(query)) return empty(responseCodes.refused);
-    return (await forwarder.resolve(query)) ?? empty(responseCodes.serverFailure);
+    return (await forwarder.resolve(query, client)) ?? empty(responseCodes.serverFailure);
   }
 
   /** Rotates records, since clients use the first address. */
