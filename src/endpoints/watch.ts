@@ -16,6 +16,8 @@ import { readError, revisionOf } from "./read.ts";
 
 /** A watch with a larger backlog is ended: a slow client must not delay others or fill the memory. */
 const maxBacklogBytes = 8 * 1024 * 1024;
+/** After this time, initial events wait for the client rather than for the server, and need no seat. */
+const unreadMilliseconds = 1000;
 /** Maximum of a timer, about 24 days. */
 const maxSeconds = Math.floor((2 ** 31 - 1) / 1000);
 
@@ -121,7 +123,11 @@ async function follow(
         end();
       }
     },
-    drained: () => sink.drained(),
+    drained: async () => {
+      const cancel = context.clock.after(unreadMilliseconds, () => call.watchStarted?.());
+      await sink.drained();
+      cancel();
+    },
     ended: end,
   };
   sink.closed.addEventListener("abort", end, { once: true });

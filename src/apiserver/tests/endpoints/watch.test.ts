@@ -352,3 +352,29 @@ for (const method of ["POST", "PUT", "DELETE", "PATCH", "HEAD"]) {
     assert.equal(answer.status, 405);
   });
 }
+
+test("a watch whose client does not read its initial events holds no seat", async () => {
+  const path = maps(await cached.place());
+  const trusted = { name: "reader", groups: ["system:authenticated"] };
+  const roleRef = { apiGroup: "rbac.authorization.orch.io", kind: "ClusterRole", name: "cluster-admin" };
+  const binding = { metadata: { name: "reader" }, roleRef, subjects: [{ kind: "User", name: trusted.name }] };
+  const bindings = "/apis/rbac.authorization.orch.io/v1/clusterrolebindings";
+  await cached.must(201, "POST", bindings, { body: binding });
+  const data = { text: "x".repeat(300 * 1024) };
+  for (const name of ["a", "b", "c"])
+    await cached.must(201, "POST", path, { body: { metadata: { name }, data } });
+  const executing = async (): Promise<number> => {
+    const { text } = await cached.must(200, "GET", "/metrics");
+    const gauge =
+      /^apiserver_flowcontrol_current_executing_requests\{flow_schema="global-default",.*\} (\d+)$/m;
+    return Number(gauge.exec(text)?.[1]);
+  };
+  const watching = await cached.server.inject({ method: "GET", path: `${path}?watch=1`, trusted });
+  const chunks = watching.chunks[Symbol.asyncIterator]();
+  await chunks.next();
+  assert.equal(await executing(), 1);
+  await clock.advance(1000);
+  assert.equal(await executing(), 0);
+  for (let rest = 2; rest > 0; rest--) assert.match(String((await chunks.next()).value), /"ADDED"/);
+  await chunks.return?.();
+});
