@@ -91,6 +91,21 @@ test("a failure is cached for a minute or until the trust changes", async () => 
   assert.equal(later.verify([user]).commonName, "leaf");
 });
 
+test("a certificate that seemed expired is accepted a minute later if the clock was set back", async () => {
+  const authority = entity("ca");
+  const [root, user] = [crossSigned(authority, authority, now), crossSigned(leaf, authority, now)];
+  const certificates = [root];
+  const clock = virtualClock(now + 10 * 365 * 86_400_000);
+  const verifier = clientCertificateVerifier({
+    trust: { certificates: () => certificates, pem: () => "" },
+    clock,
+  });
+  assert.throws(() => verifier.verify([user]), /expired/);
+  clock.set(now);
+  await clock.advance(61_000);
+  assert.equal(verifier.verify([user]).commonName, "leaf");
+});
+
 test("a path through a cross-signed authority is found among decoys", () => {
   const [top, middle] = [entity("top"), entity("middle")];
   const root = crossSigned(top, top, now);

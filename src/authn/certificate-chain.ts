@@ -91,11 +91,11 @@ export function clientCertificateVerifier({
       const chain = presented.slice(0, maxChainLength);
       const chainKey = chain.map(fingerprintOf).join();
       const failure = failed.get(chainKey);
-      if (failure && failure.until > now) throw new BadCredential(failure.message);
+      if (failure && failure.until > clock.monotonic()) throw new BadCredential(failure.message);
       const path = pathToAuthority(leaf, { sent: chain.slice(1), authorities, now });
       if ("problem" in path) {
         const message = `verifying certificate ${leaf.serialNumber} failed: ${path.problem}`;
-        failed.set(chainKey, { message, until: now + failureMilliseconds });
+        failed.set(chainKey, { message, until: clock.monotonic() + failureMilliseconds });
         throw new BadCredential(message);
       }
       const subject = leaf.toLegacyObject().subject as unknown as

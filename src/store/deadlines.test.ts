@@ -54,6 +54,16 @@ test("keys due within a short time expire together, the first one on time", asyn
   assert.deepEqual(batches, [1, 25, 25, 25, 24]);
 });
 
+test("keys written after the clock was set back expire on time", async () => {
+  const { clock, set, expired } = kit();
+  set("before", 1, 1010);
+  await clock.advance(20);
+  clock.set(0);
+  set("after", 2, 100);
+  await clock.advance(100);
+  assert.deepEqual(expired, ["before@1", "after@2"]);
+});
+
 test("only the newest deadline of a key counts, and none if it was removed", async () => {
   const { clock, deadlines, set, expired } = kit();
   for (let revision = 0; revision < 500; revision++) set("renewed", revision, 1000 + revision);

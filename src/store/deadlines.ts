@@ -30,7 +30,8 @@ export class Deadlines {
   #filterAt = minFilterSize;
   #cancel: (() => void) | undefined;
   #timerAt = Infinity;
-  #notBefore = 0;
+  /** By the monotonic clock. */
+  #notBefore = -Infinity;
   #busy = false;
   #closed = false;
 
@@ -74,7 +75,7 @@ export class Deadlines {
     if (earliest === Infinity || this.#busy || this.#closed) return;
     const { clock } = this.#options;
     const now = clock.now();
-    const wait = Math.max(earliest, this.#notBefore) - now;
+    const wait = Math.max(earliest - now, this.#notBefore - clock.monotonic());
     if (this.#cancel && this.#timerAt <= now + wait) return;
     this.#cancel?.();
     this.#timerAt = now + wait;
@@ -88,9 +89,9 @@ export class Deadlines {
     for (let due = this.#due(); due.length && !this.#closed; due = this.#due()) {
       try {
         await this.#options.expire(due);
-        this.#notBefore = clock.now() + gatherMilliseconds;
+        this.#notBefore = clock.monotonic() + gatherMilliseconds;
       } catch {
-        this.#notBefore = clock.now() + retryMilliseconds;
+        this.#notBefore = clock.monotonic() + retryMilliseconds;
         for (const { key, revision, at } of due) this.#heap.push(key, revision, at);
         break;
       }
