@@ -10,6 +10,7 @@ import type {
   Stage,
 } from "./event.ts";
 import { withoutManagedFields } from "./managed-fields.ts";
+import { oneLine } from "./one-line.ts";
 import type { AuditConfig } from "./policy.ts";
 
 export interface RecordedRequest {
@@ -96,11 +97,11 @@ export class AuditRecord {
 
   /** Sets the request body as JSON; recorded only if the level includes it. */
   requestObject(json: () => string): void {
-    if (this.wantsRequest) this.#requestObject = this.#trimmed(json());
+    if (this.wantsRequest) this.#requestObject = this.#recorded(json());
   }
 
   responseObject(json: () => string): void {
-    if (this.wantsResponse) this.#responseObject = this.#trimmed(json());
+    if (this.wantsResponse) this.#responseObject = this.#recorded(json());
   }
 
   status(status: ResponseStatus): void {
@@ -133,8 +134,8 @@ export class AuditRecord {
     };
   }
 
-  #trimmed(json: string): string {
-    const text = json.trimEnd();
+  #recorded(json: string): string {
+    const text = oneLine(json.trimEnd());
     return this.#config.omitManagedFields ? withoutManagedFields(text) : text;
   }
 }

@@ -91,6 +91,22 @@ for (const [name, accept] of forms) {
   });
 }
 
+test("an indented patch or response adds no lines to the log", async () => {
+  const { ask, must, events } = await audited({
+    omitStages: ["RequestReceived"],
+    rules: [{ level: "RequestResponse" }],
+  });
+  const forged = JSON.stringify({ auditID: "forged", objectRef: { resource: "configmaps" } });
+  await must(201, "POST", `${maps}?pretty=true`, { body: { metadata: { name: "a" } } });
+  await ask("PATCH", `${maps}/a`, { type: "application/json-patch+json", body: `[\n${forged}\n]` });
+  const indented = '{\n  "data": {\n    "k": "v"\n  }\n}';
+  await must(200, "PATCH", `${maps}/a`, { type: "application/merge-patch+json", body: indented });
+  assert.deepEqual(
+    events().map(({ verb, responseStatus }) => `${verb} ${responseStatus?.code}`),
+    ["create 201", "patch 422", "patch 200"],
+  );
+});
+
 test("errors are recorded with their status, impersonation with its user, failed authentication without a user", async () => {
   const { ask, events, server } = await audited({
     omitStages: ["RequestReceived"],
