@@ -172,11 +172,12 @@ export function metadataClient(
   };
 }
 
+/** A resource that is no longer served in this version is an error: its objects may exist in another one. */
 async function unlessNotFound<T>(request: Promise<T>): Promise<T | undefined> {
   try {
     return await request;
   } catch (error) {
-    if (error instanceof ApiError && error.code === 404) return undefined;
+    if (error instanceof ApiError && error.code === 404 && error.details?.name) return undefined;
     throw error;
   }
 }

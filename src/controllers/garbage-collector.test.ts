@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type ApiClient, type ResourceKind, kinds } from "#client";
+import { virtualClock } from "#base";
+import { type AnyObject, type ApiClient, type ResourceKind, kinds } from "#client";
 import { isDeleted, until, withController, withTimedController } from "./cluster.fixture.ts";
 import { garbageCollector } from "./garbage-collector.ts";
 import {
@@ -108,6 +109,7 @@ test("the graph drops deleted and disowned objects", () => {
 
 const maps = (client: ApiClient) => client.of(kinds.configMaps);
 const inDefault = { namespace: "default" };
+const ghost = "11111111-1111-4111-8111-111111111111";
 const make = async (
   client: ApiClient,
   name: string,
@@ -162,7 +164,7 @@ test("orphaned dependents are kept without the reference to their owner", () =>
 test("an owner that never existed, or now has another uid, does not count", () =>
   withController(garbageCollector, async ({ client }) => {
     const a = await make(client, "a");
-    await make(client, "both", [refers("a", a), refers("ghost", "11111111-1111-4111-8111-111111111111")]);
+    await make(client, "both", [refers("a", a), refers("ghost", ghost)]);
     await make(client, "lost", [refers("a", "22222222-2222-4222-8222-222222222222")]);
     await until(() => isDeleted(maps(client).get("lost", inDefault)));
     await until(
@@ -182,51 +184,93 @@ test("owners of a kind that is not served count as present", () =>
     await maps(client).get("kept", inDefault);
   }));
 
-test("custom resources are collected after their definition has changed versions", () =>
-  withTimedController(garbageCollector, async ({ client, until: untilTimed }) => {
-    const definitions = `/apis/apiextensions.${client.dialect.wire.groupSuffix}/v1/customresourcedefinitions`;
-    const version = (name: string, served: boolean, storage: boolean) => ({
-      name,
-      served,
-      storage,
-      schema: { openAPIV3Schema: { type: "object" } },
-    });
-    const definition = (versions: readonly object[]) => ({
-      apiVersion: `apiextensions.${client.dialect.wire.groupSuffix}/v1`,
-      kind: "CustomResourceDefinition",
-      metadata: { name: "things.example.com" },
-      spec: {
-        group: "example.com",
-        scope: "Namespaced",
-        names: { plural: "things", singular: "thing", kind: "Thing", listKind: "ThingList" },
-        versions,
-      },
-    });
-    const things = (served: string): string => `/apis/example.com/${served}/namespaces/default/things`;
-    const makeThing = (served: string, name: string, uid: string) =>
-      client.request("POST", things(served), {
+/** Functions that define a custom resource in one version, move it to another one, and create it. */
+function customThings(client: ApiClient) {
+  const definitions = `/apis/apiextensions.${client.dialect.wire.groupSuffix}/v1/customresourcedefinitions`;
+  const version = (name: string, served: boolean, storage: boolean) => ({
+    name,
+    served,
+    storage,
+    schema: { openAPIV3Schema: { type: "object" } },
+  });
+  const definition = (versions: readonly object[]) => ({
+    apiVersion: `apiextensions.${client.dialect.wire.groupSuffix}/v1`,
+    kind: "CustomResourceDefinition",
+    metadata: { name: "things.example.com" },
+    spec: {
+      group: "example.com",
+      scope: "Namespaced",
+      names: { plural: "things", singular: "thing", kind: "Thing", listKind: "ThingList" },
+      versions,
+    },
+  });
+  const path = (served: string): string => `/apis/example.com/${served}/namespaces/default/things`;
+  return {
+    path,
+    define: () => client.request("POST", definitions, definition([version("v1beta1", true, true)])),
+    moveToV1: async (): Promise<void> => {
+      const present = (await client.request("GET", `${definitions}/things.example.com`)) as {
+        metadata: object;
+      };
+      const changed = definition([version("v1", true, true), version("v1beta1", false, false)]);
+      await client.request("PUT", `${definitions}/things.example.com`, {
+        ...changed,
+        metadata: present.metadata,
+      });
+    },
+    make: async (served: string, name: string, ownerReferences: readonly object[] = []) =>
+      (await client.request("POST", path(served), {
         apiVersion: `example.com/${served}`,
         kind: "Thing",
-        metadata: { name, ownerReferences: [refers("a", uid)] },
-      });
-    await client.request("POST", definitions, definition([version("v1beta1", true, true)]));
+        metadata: { name, ownerReferences },
+      })) as AnyObject,
+  };
+}
+
+test("custom resources are collected after their definition has changed versions", () =>
+  withTimedController(garbageCollector, async ({ client, until: untilTimed }) => {
+    const things = customThings(client);
+    const isGone = (served: string, name: string) =>
+      isDeleted(client.request("GET", `${things.path(served)}/${name}`));
+    await things.define();
     // The collector follows the first version once it collects an object in it.
     const first = await make(client, "first");
+    const makeThing = (served: string, name: string, uid: string) =>
+      things.make(served, name, [refers("a", uid)]);
     await untilTimed(async () => await makeThing("v1beta1", "followed", first).catch(() => undefined));
     await maps(client).delete("first", inDefault);
-    await untilTimed(() => isDeleted(client.request("GET", `${things("v1beta1")}/followed`)));
+    await untilTimed(() => isGone("v1beta1", "followed"));
     const a = await make(client, "a");
     await makeThing("v1beta1", "before", a);
-    const present = (await client.request("GET", `${definitions}/things.example.com`)) as {
-      metadata: object;
-    };
-    const changed = definition([version("v1", true, true), version("v1beta1", false, false)]);
-    await client.request("PUT", `${definitions}/things.example.com`, {
-      ...changed,
-      metadata: present.metadata,
-    });
+    await things.moveToV1();
     await untilTimed(async () => await makeThing("v1", "after", a).catch(() => undefined));
     await maps(client).delete("a", inDefault);
-    for (const name of ["before", "after"])
-      await untilTimed(() => isDeleted(client.request("GET", `${things("v1")}/${name}`)));
+    for (const name of ["before", "after"]) await untilTimed(() => isGone("v1", name));
   }));
+
+test("dependents are kept while their owner's kind is known only in a version that is not served", async () => {
+  const clock = virtualClock(Date.now());
+  await withController(
+    garbageCollector,
+    async ({ client }) => {
+      const things = customThings(client);
+      await things.define();
+      await until(async () => {
+        await clock.advance(1000);
+        return await things.make("v1beta1", "followed", [refers("ghost", ghost)]).catch(() => undefined);
+      });
+      await until(async () => {
+        await clock.advance(1000);
+        return await isDeleted(client.request("GET", `${things.path("v1beta1")}/followed`));
+      });
+      await things.moveToV1();
+      const owner = await until(async () => await things.make("v1", "owner").catch(() => undefined));
+      const { name, uid } = owner.metadata;
+      await make(client, "kept", [{ apiVersion: "example.com/v1", kind: "Thing", name: name!, uid: uid! }]);
+      await make(client, "lost", [refers("ghost", ghost)]);
+      await until(() => isDeleted(maps(client).get("lost", inDefault)));
+      await maps(client).get("kept", inDefault);
+    },
+    clock,
+  );
+});
