@@ -66,9 +66,11 @@ export function singleContext(
     readonly server: string;
     readonly token?: string | undefined;
     readonly namespace?: string | undefined;
+    /** Files that are read again for every new connection, instead of a certificate and key. */
+    readonly files?: { readonly certificate: string; readonly key: string } | undefined;
   } & ConnectionSecrets,
 ): ClientConfig {
-  const { name, server, ca, certificate, key, token, namespace } = of;
+  const { name, server, ca, certificate, key, files, token, namespace } = of;
   return {
     apiVersion: "v1",
     kind: "Config",
@@ -82,6 +84,7 @@ export function singleContext(
           ...(token !== undefined && { token }),
           ...(certificate !== undefined && { "client-certificate-data": base64(certificate) }),
           ...(key !== undefined && { "client-key-data": base64(key) }),
+          ...(files && { "client-certificate": files.certificate, "client-key": files.key }),
         },
       },
     ],

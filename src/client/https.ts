@@ -41,6 +41,8 @@ const defaultMaxStreams = 100;
 
 interface Connection {
   readonly session: ClientHttp2Session;
+  /** The client certificate that was presented. */
+  readonly certificate: string | undefined;
   streams: number;
 }
 
@@ -58,7 +60,9 @@ export function https(options: HttpsOptions): HttpsTransport {
       if (session.closed || session.destroyed) connections.delete(connection);
       else if (connection.streams < maxStreams(session)) return connection;
     }
-    const made: Connection = { session: connected(options), streams: 0 };
+    const secrets = options.secrets?.() ?? options;
+    const { certificate } = secrets;
+    const made: Connection = { session: connected(options, secrets), certificate, streams: 0 };
     open.add(made.session);
     made.session.on("close", () => {
       connections.delete(made);
@@ -69,7 +73,18 @@ export function https(options: HttpsOptions): HttpsTransport {
     return made;
   };
   return {
-    send: async (request) => await exchange(availableConnection(), request, options),
+    send: async (request) => {
+      const connection = availableConnection();
+      const response = await exchange(connection, request, options);
+      // The certificate may have expired since the connection was opened, and been renewed.
+      if (
+        response.status === 401 &&
+        options.secrets &&
+        options.secrets().certificate !== connection.certificate
+      )
+        retire(connection);
+      return response;
+    },
     renew: () => connections.forEach(retire),
     close: () => {
       for (const session of open) session.destroy();
@@ -87,8 +102,7 @@ function maxStreams(session: ClientHttp2Session): number {
   return session.remoteSettings?.maxConcurrentStreams ?? defaultMaxStreams;
 }
 
-function connected(options: HttpsOptions): ClientHttp2Session {
-  const { ca, certificate, key } = options.secrets?.() ?? options;
+function connected(options: HttpsOptions, { ca, certificate, key }: ConnectionSecrets): ClientHttp2Session {
   const session = nodeHttp2().connect(options.server, {
     ...(ca !== undefined && { ca }),
     ...(certificate !== undefined && { cert: certificate, key }),

@@ -11,13 +11,14 @@ import { type HttpsTransport, Unreachable, https } from "#client";
 import { freePort, testAuthority } from "#kit";
 
 let server: Http2SecureServer;
+let authority: Awaited<ReturnType<typeof testAuthority>>;
 let ca: string;
 let url: string;
 const sessions: ServerHttp2Session[] = [];
 let answer: (stream: ServerHttp2Stream, path: string) => void;
 
 before(async () => {
-  const authority = await testAuthority();
+  authority = await testAuthority();
   ca = authority.ca;
   server = createSecureServer({
     ...(await authority.issue("/CN=localhost", { ips: ["127.0.0.1"] })),
@@ -54,6 +55,30 @@ async function withTransport(use: (transport: HttpsTransport) => Promise<void>):
     transport.close();
   }
 }
+
+test("a request that was not authenticated makes later ones use a renewed certificate", async () => {
+  answer = (stream, path) => {
+    stream.respond({ ":status": path === "/expired" ? 401 : 200 });
+    stream.end(path);
+  };
+  sessions.splice(0).forEach((session) => session.destroy());
+  let pair = await authority.issue("/CN=first");
+  const secrets = () => ({ ca, certificate: pair.cert, key: pair.key });
+  const transport = https({ server: url, secrets });
+  try {
+    await whole(transport, "/expired");
+    await whole(transport);
+    assert.equal(sessions.length, 1, "the certificate is the same");
+    pair = await authority.issue("/CN=second");
+    await whole(transport);
+    assert.equal(sessions.length, 1, "the connection still authenticates");
+    await whole(transport, "/expired");
+    await whole(transport);
+    assert.equal(sessions.length, 2);
+  } finally {
+    transport.close();
+  }
+});
 
 test("requests share one connection, which is opened again when the server closes it", async () => {
   answer = plain;
