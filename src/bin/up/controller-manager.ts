@@ -53,8 +53,11 @@ export function startControllerManager(options: ControlLoopOptions): RunningCont
   const descriptor = file.open();
   const stopRotation = file.startRotation(systemClock);
   const log = createLog({ sink: logSink({ descriptor }) });
+  const connection = () => connectionOf(readClientConfig(options.config));
   const transport = https({
-    ...connectionOf(readClientConfig(options.config)),
+    ...connection(),
+    // Read again for every new connection: the certificate is renewed while the cluster runs.
+    secrets: () => connection().secrets?.() ?? {},
     userAgent: componentAgent(dialect, "controller-manager"),
   });
   const stopping = new AbortController();

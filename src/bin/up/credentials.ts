@@ -4,6 +4,7 @@ import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { hostname, networkInterfaces } from "node:os";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import {
   type CertificatePair,
   createAuthority,
@@ -15,7 +16,13 @@ import {
   writePair,
 } from "#authn";
 import { makeFolder, writePrivate } from "#base";
-import { singleContext, writeClientConfig } from "#client";
+import {
+  type ConnectionSecrets,
+  connectionOf,
+  readClientConfig,
+  singleContext,
+  writeClientConfig,
+} from "#client";
 import type { Dialect } from "#dialect";
 import { clusterDomain } from "./network-plans.ts";
 import type { ClusterPaths } from "./paths.ts";
@@ -99,14 +106,14 @@ export function credentialsFor({
   const admin = loadOrCreate("admin", [], authority.certificate, () =>
     signClient(authority, { commonName: "admin", organizations: [mastersGroup] }, { now, days }),
   );
-  const agent = loadOrCreate("agent", [], authority.certificate, () =>
+  loadOrCreate("agent", [], authority.certificate, () =>
     signClient(
       authority,
       { commonName: `system:node:${nodeName}`, organizations: [nodesGroup] },
       { now, days },
     ),
   );
-  const network = loadOrCreate("network", [], authority.certificate, () =>
+  loadOrCreate("network", [], authority.certificate, () =>
     signClient(authority, { commonName: dialect.names.users.proxy }, { now, days }),
   );
   loadOrCreate("calling", [], authority.certificate, () =>
@@ -130,17 +137,17 @@ export function credentialsFor({
     );
   if (!existsSync(paths.tokens))
     writePrivate(paths.tokens, `${randomBytes(24).toString("base64url")},admin,admin,"${mastersGroup}"\n`);
-  const config = (pair: CertificatePair) =>
-    singleContext({
-      name: dialect.cli.product,
-      server,
-      ca: authority.certificate,
-      certificate: pair.certificate,
-      key: pair.key,
-    });
-  writeClientConfig(paths.adminConfig, config(admin));
-  writeClientConfig(paths.agentConfig, config(agent));
-  writeClientConfig(paths.networkConfig, config(network));
+  const cluster = { name: dialect.cli.product, server, ca: authority.certificate };
+  // Users may have changed it, or copied it elsewhere.
+  if (!isConfigOf(paths.adminConfig, { ...cluster, ...admin }))
+    writeClientConfig(paths.adminConfig, singleContext({ ...cluster, ...admin }));
+  for (const [path, name] of [
+    [paths.agentConfig, "agent"],
+    [paths.networkConfig, "network"],
+  ] as const) {
+    const files = { certificate: file(`${name}.crt`), key: file(`${name}.key`) };
+    writeClientConfig(path, singleContext({ ...cluster, files }));
+  }
   return {
     authorityFile: file("ca.crt"),
     authorityKeyFile: file("ca.key"),
@@ -155,6 +162,19 @@ export function credentialsFor({
     frontProxyCertificate: file("front-proxy-client.crt"),
     frontProxyKey: file("front-proxy-client.key"),
   };
+}
+
+/** Reports whether a client config connects to this server with these credentials. */
+function isConfigOf(
+  path: string,
+  { server, ca, certificate, key }: { readonly server: string } & ConnectionSecrets,
+): boolean {
+  try {
+    const found = connectionOf(readClientConfig(path));
+    return found.server === server && isDeepStrictEqual(found.secrets?.(), { ca, certificate, key });
+  } catch {
+    return false;
+  }
 }
 
 function servingNames(dialect: Dialect, bindAddress: string): string[] {

@@ -62,8 +62,8 @@ test("credentials are created once, readable by their owner only, and match each
   assert.ok(serving.verify(authority.publicKey));
   assert.equal(serving.checkIP("127.0.0.1"), "127.0.0.1");
   assert.equal(connectionOf(readClientConfig(paths.adminConfig)).server, "https://127.0.0.1:6443");
-  const agent = readClientConfig(paths.agentConfig).users[0]!.user["client-certificate-data"]!;
-  assert.match(new X509Certificate(Buffer.from(agent, "base64")).subject, /CN=system:node:node-1/);
+  const { certificate } = connectionOf(readClientConfig(paths.agentConfig)).secrets!();
+  assert.match(new X509Certificate(certificate!).subject, /CN=system:node:node-1/);
 });
 
 test("certificates are renewed before they expire, and when their CA has changed", () => {
@@ -79,7 +79,18 @@ test("certificates are renewed before they expire, and when their CA has changed
     });
   const { servingCertificate, authorityFile } = at(Date.now());
   const [first, authority] = [readFileSync(servingCertificate, "utf8"), readFileSync(authorityFile, "utf8")];
+  const [agent, network] = [paths.agentConfig, paths.networkConfig].map((path) =>
+    connectionOf(readClientConfig(path)),
+  );
+  const presented = () => [agent, network].map((connection) => connection!.secrets!().certificate);
+  const before = presented();
+  const admin = readFileSync(paths.adminConfig, "utf8");
+  writeFileSync(paths.adminConfig, `${admin}# edited\n`);
+  at(Date.now());
+  assert.equal(readFileSync(paths.adminConfig, "utf8"), `${admin}# edited\n`);
   at(Date.now() + 340 * 86_400_000);
+  assert.ok(presented().every((certificate, index) => certificate && certificate !== before[index]));
+  assert.notEqual(readFileSync(paths.adminConfig, "utf8"), `${admin}# edited\n`);
   const second = readFileSync(servingCertificate, "utf8");
   assert.notEqual(second, first);
   assert.equal(readFileSync(authorityFile, "utf8"), authority);

@@ -142,19 +142,15 @@ async function runCluster(
   const host =
     settings.bindAddress === "0.0.0.0" || settings.bindAddress === "::" ? "127.0.0.1" : settings.bindAddress;
   const server = serverFor(host, port);
-  let credentials: Credentials;
-  try {
-    credentials = credentialsFor({
-      paths,
-      dialect,
-      server,
-      bindAddress: settings.bindAddress,
-      nodeName,
-      now: Date.now(),
-    });
-  } catch (error) {
-    throw new Error(`${paths.pki} cannot be used: ${(error as Error).message}`, { cause: error });
-  }
+  const currentCredentials = (): Credentials => {
+    const { bindAddress } = settings;
+    try {
+      return credentialsFor({ paths, dialect, server, bindAddress, nodeName, now: Date.now() });
+    } catch (error) {
+      throw new Error(`${paths.pki} cannot be used: ${(error as Error).message}`, { cause: error });
+    }
+  };
+  const credentials = currentCredentials();
   const localAddress = assignLocalAddress(wish, view);
   const plan: ClusterPlan = {
     ...wish,
@@ -171,6 +167,7 @@ async function runCluster(
   let relay: Relay | undefined;
   const ending = new AbortController();
   void returnMemory(ownMemory(systemClock), ending.signal);
+  void renewCredentials(currentCredentials, view, ending.signal);
   try {
     const runtime = await startOwnRuntime(plan, cluster);
     const apiserver = cluster.start(apiserverPlan(plan));
@@ -231,6 +228,21 @@ async function runCluster(
     relay?.close();
     if (localAddress !== undefined) removeLocalAddress(localAddress);
     clearInterval(keepAlive);
+  }
+}
+
+const renewalMilliseconds = 12 * 3_600_000;
+
+/** Renews certificates that expire while the cluster runs; its programs read them for new connections. */
+async function renewCredentials(renew: () => void, view: StatusView, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    await systemClock.sleep(renewalMilliseconds, signal).catch(() => undefined);
+    if (signal.aborted) return;
+    try {
+      renew();
+    } catch (error) {
+      view.print(`  certificates not renewed: ${(error as Error).message}`);
+    }
   }
 }
 
