@@ -80,7 +80,10 @@ async function rotating(parts: AccessParts, bootstrap: string): Promise<ApiAcces
     path,
     () => current && { certificate: current.pem, key: current.pem },
   );
-  const initialConnection = bootstrap ? connectUnlimited(parts, bootstrap) : regularConnection;
+  let initialConnection: Connected | undefined;
+  // Read only when it is needed: installers remove the bootstrap configuration after its use.
+  const initialClient = (): ApiClient =>
+    bootstrap ? (initialConnection ??= connectUnlimited(parts, bootstrap)).client : regularConnection.client;
   const prefix = dialect.data.agentMetricPrefix;
   const ttl = metrics
     .gauge({
@@ -107,7 +110,7 @@ async function rotating(parts: AccessParts, bootstrap: string): Promise<ApiAcces
           log,
           files,
           client: () =>
-            current && current.notAfter > clock.now() ? regularConnection.client : initialConnection.client,
+            current && current.notAfter > clock.now() ? regularConnection.client : initialClient(),
           template: () => template,
           initial: current,
           rotateNow,
@@ -120,7 +123,7 @@ async function rotating(parts: AccessParts, bootstrap: string): Promise<ApiAcces
         },
         signal,
         // An open connection would keep the process alive.
-      ).finally(() => initialConnection.transport.close()),
+      ).finally(() => initialConnection?.transport.close()),
   };
 }
 
