@@ -116,6 +116,10 @@ export function memoryStateProblem(state: MemoryState, fresh: MachineState): str
     : "the expected machine state is different from the real one";
 }
 
+/**
+ * How the memory of a group of nodes is divided among them depends on the order in which containers came and
+ * went, so it is compared as a whole.
+ */
 const comparable = (machine: MachineState): unknown =>
   Object.entries(machine)
     .toSorted(([a], [b]) => Number(a) - Number(b))
@@ -125,15 +129,18 @@ const comparable = (machine: MachineState): unknown =>
       [...cells].toSorted((a, b) => a - b),
       Object.entries(memoryMap)
         .toSorted(([a], [b]) => (a < b ? -1 : 1))
-        .map(([type, { total, systemReserved, allocatable, reserved, free }]) => [
+        .map(([type, { total, systemReserved, allocatable }]) => [
           type,
           total,
           systemReserved,
           allocatable,
-          reserved,
-          free,
+          sumOf(cells, (cell) => machine[cell]?.memoryMap[type]?.reserved),
+          sumOf(cells, (cell) => machine[cell]?.memoryMap[type]?.free),
         ]),
     ]);
+
+const sumOf = (cells: readonly number[], amount: (cell: number) => number | undefined): number =>
+  cells.reduce((sum, cell) => sum + (amount(cell) ?? 0), 0);
 
 const isMemory = (name: string): boolean => name === "memory" || name.startsWith("hugepages-");
 

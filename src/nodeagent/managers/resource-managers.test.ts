@@ -204,6 +204,11 @@ const broken: [name: string, text: string, message: RegExp][] = [
     '{"policyName":"static","defaultCpuSet":"1-15","checksum":0}',
     /not all reserved cpus/,
   ],
+  [
+    "with an invalid CPU set",
+    '{"policyName":"static","defaultCpuSet":"0-x","checksum":0}',
+    /"0-x" is not a valid CPU set, please drain this node and delete the CPU manager checkpoint file/,
+  ],
 ];
 for (const [name, text, message] of broken)
   test(`a state file ${name} prevents the start`, async (t) => {
@@ -238,6 +243,19 @@ test("memory is allocated from one NUMA node, and an impossible affinity is reje
   };
   assert.equal(machineState["0"]!.memoryMap.memory.free, 7 * gibibyte);
   assert.equal(machineState["1"]!.memoryMap.memory.free, 0);
+});
+
+test("a restarted agent accepts memory of several nodes, however it is divided among them", async (t) => {
+  const { managers, options } = await begin(t, { cpu: undefined, memory: { reserved } });
+  const guaranteedOf = (uid: string, memory: string) => podOf(uid, [{ name: "c", cpu: "1", memory }]);
+  const small = guaranteedOf("b", "3Gi");
+  for (const pod of [guaranteedOf("a", "10Gi"), small]) assert.ok(managers.admit(pod, []).ok);
+  managers.release!("a");
+  await managers.contribute(small, small.spec.containers![0]!, signal);
+  const again = await resourceManagers(options);
+  assert.deepEqual(again.memoryBlocks("b", "c"), [
+    { numaAffinity: [0, 1], type: "memory", size: 3 * gibibyte },
+  ]);
 });
 
 test("memory of init containers is freed once a later container of their pod is created", async (t) => {

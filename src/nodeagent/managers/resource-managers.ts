@@ -37,6 +37,7 @@ import {
 } from "./memory-policy.ts";
 import { type ProviderHints, type TopologyHint, type TopologyPolicy, chooseTopology } from "./numa.ts";
 import {
+  type StateFile,
   cpuStateName,
   memoryStateName,
   readCpuState,
@@ -329,10 +330,10 @@ async function initialCpus(
   const found = await readCpuState(store, policy ? "static" : "none", file);
   if (!policy) return { shared: noCpus, assignments: new Map(), reusable: undefined };
   if (!found) return { shared: topology.cpu.cpus, assignments: new Map(), reusable: undefined };
-  const state = cpuStateOf(found);
-  const problem = cpuStateProblem(state, policy.reserved, topology.cpu);
-  if (problem) throw stateFileError(file, problem);
-  return state;
+  return checkedState(file, () => {
+    const state = cpuStateOf(found);
+    return { state, problem: cpuStateProblem(state, policy.reserved, topology.cpu) };
+  });
 }
 
 async function initialMemory({
@@ -346,14 +347,29 @@ async function initialMemory({
   if (!memory) return { machine: {}, assignments: new Map(), reusable: undefined };
   const fresh = freshMachine(topology.numa, memory.reserved);
   if (!found) return { machine: fresh, assignments: new Map(), reusable: undefined };
-  const state: MemoryState = {
-    machine: found.machineState,
-    assignments: new Map(
-      Object.entries(found.entries).map(([uid, of]) => [uid, new Map(Object.entries(of))]),
-    ),
-    reusable: undefined,
-  };
-  const problem = memoryStateProblem(state, fresh);
-  if (problem) throw stateFileError(file, problem);
-  return state;
+  return checkedState(file, () => {
+    const state: MemoryState = {
+      machine: found.machineState,
+      assignments: new Map(
+        Object.entries(found.entries).map(([uid, of]) => [uid, new Map(Object.entries(of))]),
+      ),
+      reusable: undefined,
+    };
+    return { state, problem: memoryStateProblem(state, fresh) };
+  });
+}
+
+/** Files without a checksum may have any content. */
+function checkedState<T>(
+  file: StateFile,
+  restore: () => { readonly state: T; readonly problem: string | undefined },
+): T {
+  let restored: ReturnType<typeof restore>;
+  try {
+    restored = restore();
+  } catch (error) {
+    throw stateFileError(file, (error as Error).message);
+  }
+  if (restored.problem) throw stateFileError(file, restored.problem);
+  return restored.state;
 }
