@@ -68,11 +68,22 @@ test("pods keep their IDs across restarts, and IDs of removed pods are reused", 
   assert.deepEqual(await next.of(await podOf("c")), span(1));
 });
 
-test("an invalid mapping file is an error", async (t) => {
+for (const text of ['{"uidMappings":[],"gidMappings":[]}', '{"uidMappings":', "null"])
+  test(`the mapping file ${text} is an error of the node, until it is removed`, async (t) => {
+    const { users, podOf, folder } = await begin(t);
+    await podOf("a");
+    const b = await podOf("b");
+    await writeFile(join(folder, "a", "userns"), text);
+    await assert.rejects(users.of(b), /invalid user namespace configuration of pod a/);
+    await rm(join(folder, "a"), { recursive: true });
+    assert.deepEqual(await users.of(b), span(1));
+  });
+
+test("the range of a pod whose mapping file cannot be read is not given away", async (t) => {
   const { users, podOf, folder } = await begin(t);
-  const a = await podOf("a");
-  await writeFile(join(folder, "a", "userns"), '{"uidMappings":[],"gidMappings":[]}');
-  await assert.rejects(users.of(a), /invalid user namespace configuration of pod a/);
+  await podOf("a");
+  await mkdir(join(folder, "a", "userns"));
+  await assert.rejects(users.of(await podOf("b")), /EISDIR/);
 });
 
 test("a runtime without user namespace support is rejected", async (t) => {

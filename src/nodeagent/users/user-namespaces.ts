@@ -48,7 +48,10 @@ export function userNamespaces({
     of: async (pod) => {
       if (pod.spec.hostUsers !== false) return { mode: namespaceMode.node };
       await checkRuntime(runtime);
-      await (restored ??= restore());
+      await (restored ??= restore().catch((error: unknown) => {
+        restored = undefined;
+        throw error;
+      }));
       const uid = uidOf(pod);
       const hostId = held.get(uid) ?? (await allocate(uid));
       const mapping = [{ hostId, containerId: 0, length: spanLength }];
@@ -111,9 +114,15 @@ export function userNamespaces({
   }
 
   async function readMapping(uid: string): Promise<number | undefined> {
-    const text = await readFile(join(files.folderOf(uid), mappingsFile), "utf8").catch(() => "");
+    const text = await readFile(join(files.folderOf(uid), mappingsFile), "utf8").catch(
+      (error: NodeJS.ErrnoException) => {
+        // Of any other error, the range of this pod may be in use.
+        if (error.code !== "ENOENT" && error.code !== "ENOTDIR") throw error;
+        return "";
+      },
+    );
     if (text === "") return undefined;
-    const { uidMappings: [users, ...more] = [], gidMappings: [groups] = [] } = JSON.parse(text) as Mappings;
+    const { uidMappings: [users, ...more] = [], gidMappings: [groups] = [] } = mappingsOf(text) ?? {};
     const isValid =
       users !== undefined &&
       more.length === 0 &&
@@ -125,6 +134,14 @@ export function userNamespaces({
       users.hostId < spans * spanLength;
     if (!isValid) throw new Error(`invalid user namespace configuration of pod ${uid}`);
     return users.hostId;
+  }
+}
+
+function mappingsOf(text: string): Mappings | undefined {
+  try {
+    return JSON.parse(text) as Mappings;
+  } catch {
+    return undefined;
   }
 }
 
