@@ -64,6 +64,18 @@ test("a crashing container is restarted with exponential back-off", () =>
     assert.equal((await h.runtime.listContainers()).length <= 2, true);
   }));
 
+test("a restarted container is reported while the clock is set back", () =>
+  on({}, async (h) => {
+    h.run(podOf("a"));
+    await h.pass(2);
+    h.runtime.end((await h.runtime.listContainers())[0]!.id, 1);
+    await h.pass(0.5);
+    assert.match(states(h, "uid-of-a"), /main:CrashLoopBackOff:0|main:Error\(1\):0/);
+    h.clock.set(h.clock.now() - 3_600_000);
+    await h.pass(3);
+    assert.equal(states(h, "uid-of-a"), "main:running:1");
+  }));
+
 test("init containers run in order before the others", () =>
   on({}, async (h) => {
     const init = (name: string) => ({ name, image: "busybox:1", command: ["sh", "-c", "sleep 1"] });

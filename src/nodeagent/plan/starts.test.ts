@@ -42,4 +42,5 @@ test("a container stuck in state created is retried every ten seconds", () => {
   const facts = { ...never, errors: new Map([["c", { reason: "RunContainerError" }]]) };
   assert.equal(startsNow(pod, stuck, wanted, facts).againMilliseconds, 6000);
   assert.equal(startsNow(pod, stuck, wanted, { ...facts, now: now + 6000 }).due.length, 1);
+  assert.equal(startsNow(pod, stuck, wanted, { ...facts, now: now - 3_600_000 }).due.length, 1);
 });

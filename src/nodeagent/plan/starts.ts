@@ -51,7 +51,8 @@ export function startsNow(
       // interval.
       const stuck = errors.get(name)?.reason === "RunContainerError" ? latest(observed, name) : undefined;
       const wait = stuck ? stuck.createdAt + retryMilliseconds - now : 0;
-      if (wait > 0) waits.push(wait);
+      // A creation in the future is from before the machine's clock was set back.
+      if (wait > 0 && wait <= retryMilliseconds) waits.push(wait);
       else due.push(container);
       continue;
     }

@@ -92,6 +92,8 @@ const restartedMilliseconds = 1000;
 function holdOf({ containers }: ObservedPod, now: number): number {
   const young = containers
     .filter(({ state, runtimeLabels }) => state === "running" && runtimeLabels.restartCount > 0)
-    .map(({ startedAt }) => restartedMilliseconds - (now - (startedAt ?? 0)));
-  return Math.min(restartedMilliseconds, Math.max(0, ...young));
+    .map(({ startedAt }) => now - (startedAt ?? 0))
+    // A start in the future is from before the machine's clock was set back.
+    .filter((age) => age >= 0);
+  return Math.max(0, ...young.map((age) => restartedMilliseconds - age));
 }
