@@ -30,6 +30,20 @@ test("cancelled long timers leave no memory behind, whatever their duration", ()
   assert.ok(Number(left) < 10, `${left.trim()} lists of timers are left`);
 });
 
+test("a time longer than Node's longest timer is waited for", async () => {
+  const month = 30 * 86_400_000;
+  const over = new AbortController();
+  let runs = 0;
+  const slept = systemClock.sleep(month, over.signal).then(() => runs++);
+  const cancels = [month, Infinity].map((milliseconds) => systemClock.after(milliseconds, () => runs++));
+  // A timer that is too long would run after one millisecond.
+  for (let waits = 0; waits < 10; waits++) await systemClock.sleep(1);
+  assert.equal(runs, 0);
+  for (const cancel of cancels) cancel();
+  over.abort(new Error("the test is over"));
+  await assert.rejects(slept, /the test is over/);
+});
+
 test("a virtual clock runs what falls due, in order, and nothing else", async () => {
   const clock = virtualClock(1000);
   const ran: string[] = [];

@@ -19,6 +19,20 @@ export interface Clock {
  * time is over.
  */
 const longestShortTimer = 60_000;
+/** A timer with a longer time would run at once. */
+const longestTimer = 2 ** 31 - 1;
+
+/** Starts a timer of any length; the returned function provides the one that is pending. */
+function longTimer(milliseconds: number, run: () => void, keepsAlive: boolean): () => NodeJS.Timeout {
+  let timer: NodeJS.Timeout;
+  const start = (left: number): void => {
+    const part = Math.min(left, longestTimer);
+    timer = setTimeout(left > part ? () => start(left - part) : run, part);
+    if (!keepsAlive) timer.unref();
+  };
+  start(milliseconds);
+  return () => timer;
+}
 
 /** The system clock. */
 export const systemClock: Clock = {
@@ -31,24 +45,24 @@ export const systemClock: Clock = {
         return;
       }
       const abort = (): void => {
-        clearTimeout(timer);
+        clearTimeout(timer());
         reject(signal!.reason as Error);
       };
-      const timer = setTimeout(() => {
+      const wake = (): void => {
         signal?.removeEventListener("abort", abort);
         resolve();
-      }, milliseconds);
+      };
+      const timer = longTimer(milliseconds, wake, true);
       signal?.addEventListener("abort", abort, { once: true });
     }),
   after: (milliseconds, run) => {
-    const timer = setTimeout(run, milliseconds);
-    timer.unref();
-    if (milliseconds <= longestShortTimer) return () => clearTimeout(timer);
+    const timer = longTimer(milliseconds, run, false);
+    if (milliseconds <= longestShortTimer) return () => clearTimeout(timer());
     return () => {
       // Node keeps one list of timers per duration, and releases an empty list early only if its last timer
       // was ref'd.
-      if (timer.hasRef() === false) timer.ref();
-      clearTimeout(timer);
+      if (timer().hasRef() === false) timer().ref();
+      clearTimeout(timer());
     };
   },
 };

@@ -1,7 +1,7 @@
 // A single HTTP request to a container, for probes and hooks: without connection reuse or certificate
 // verification, with truncated bodies.
 import { request as requestHttps } from "node:https";
-import { hostAndPort } from "#base";
+import { hostAndPort, systemClock } from "#base";
 import { requestTarget } from "./request-target.ts";
 
 // A plain import of this module would load an entire web client as well.
@@ -69,7 +69,7 @@ export function httpGet(
       (answer) => {
         let body = "";
         const done = (): void => {
-          clearTimeout(timer);
+          cancel();
           resolve({
             status: answer.statusCode ?? 0,
             body,
@@ -88,12 +88,12 @@ export function httpGet(
         answer.on("error", (error) => fail(error.message));
       },
     );
-    const timer = setTimeout(() => {
+    const cancel = systemClock.after(timeoutMilliseconds, () => {
       fail("context deadline exceeded (Client.Timeout exceeded while awaiting headers)");
       sent.destroy();
-    }, timeoutMilliseconds);
+    });
     sent.on("error", (error: NodeJS.ErrnoException) => {
-      clearTimeout(timer);
+      cancel();
       if (get.scheme === "https" && isPlain(error))
         return reject(
           new PlainHttpResponse(

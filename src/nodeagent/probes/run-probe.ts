@@ -2,7 +2,7 @@
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Container, Probe } from "#api";
-import { hostAndPort } from "#base";
+import { hostAndPort, systemClock } from "#base";
 import { type ContainerRuntime, ExecTimeout } from "#cri";
 import { type GrpcMethod, GrpcError, grpcChannel } from "#http";
 import { grpcErrorText } from "../errors.ts";
@@ -114,11 +114,11 @@ function runTcpProbe(host: string, port: number, seconds: number): Promise<Probe
     const socket = connect({ host, port });
     const dialing = `dial tcp ${hostAndPort(host, port)}`;
     const done = (answer: ProbeResult): void => {
-      clearTimeout(timer);
+      cancel();
       socket.destroy();
       resolve(answer);
     };
-    const timer = setTimeout(() => done(failure(`${dialing}: i/o timeout`)), seconds * 1000);
+    const cancel = systemClock.after(seconds * 1000, () => done(failure(`${dialing}: i/o timeout`)));
     socket.on("connect", () => done(success()));
     socket.on("error", (error: NodeJS.ErrnoException) =>
       done(
