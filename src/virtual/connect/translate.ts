@@ -152,12 +152,14 @@ async function serveChannels(
     session.close();
     closeSocket(client);
   };
+  const endsObject = objectEnd();
   const status = {
     onData: (data: Buffer): void => {
       length += data.length;
-      if (length <= maxStatusBytes) statusChunks.push(Buffer.from(data));
+      if (length > maxStatusBytes) return;
+      statusChunks.push(Buffer.from(data));
       // Runtimes keep this stream open; it carries one complete JSON document.
-      if (isWhole(Buffer.concat(statusChunks))) finish();
+      if (endsObject(data) && isWhole(Buffer.concat(statusChunks))) finish();
     },
     onEnd: finish,
   };
@@ -182,6 +184,30 @@ async function serveChannels(
   });
   // Signals to the client that the connection is established.
   client.send(Buffer.from([stdout ? channels.stdout : stderr ? channels.stderr : channels.error]));
+}
+
+const [quote, backslash, opening, ending] = Buffer.from('"\\{}');
+
+/**
+ * Returns a function that takes a text in parts, and returns true for the part in which its first object ends.
+ * The parts may be single bytes, so none is looked at twice.
+ */
+function objectEnd(): (part: Uint8Array) => boolean {
+  let depth = 0;
+  let isString = false;
+  let isEscaped = false;
+  let isOver = false;
+  return (part) => {
+    if (isOver) return false;
+    for (const byte of part) {
+      if (isEscaped) isEscaped = false;
+      else if (isString && byte === backslash) isEscaped = true;
+      else if (byte === quote) isString = !isString;
+      else if (!isString && byte === opening) depth++;
+      else if (!isString && byte === ending && --depth <= 0) return (isOver = true);
+    }
+    return false;
+  };
 }
 
 function isWhole(text: Buffer): boolean {

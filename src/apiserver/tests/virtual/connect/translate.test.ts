@@ -126,6 +126,35 @@ test("commands with the newest protocol: streams by channel, the end of the inpu
   ]);
 });
 
+test("a status that arrives byte by byte is parsed once", async (t) => {
+  const text = '{"metadata":{},"status":"Failure","message":"a } and a \\" {"}';
+  const [bytes, end] = [Buffer.from(text.slice(0, -1)), Buffer.from("}\n")];
+  await using agent = await fakeAgent({
+    upgrade: (_, socket) => {
+      socket.write(agreed);
+      otherHalf(
+        socket,
+        (id, type) => {
+          if (type !== "error") return;
+          for (const part of [...bytes].map((byte) => Uint8Array.of(byte)).concat(end))
+            socket.write(frame(id, 0, part));
+        },
+        async () => undefined,
+        () => undefined,
+      );
+    },
+  });
+  await using server = await cluster(agent, 0);
+  const parse = t.mock.method(JSON, "parse");
+  const client = open(server, "exec?command=cat&stdout=true", "v5.channel.k8s.io");
+  const messages: string[] = [];
+  client.on("message", (data: Buffer) => messages.push(`${data[0]} ${data.subarray(1).toString()}`));
+  await once(client, "close");
+  assert.deepEqual(messages, ["1 ", `3 ${text}\n`]);
+  const parsed = parse.mock.calls.filter(({ arguments: [given] }) => String(given).startsWith('{"meta'));
+  assert.equal(parsed.filter(({ arguments: [given] }) => `${text}\n`.startsWith(String(given))).length, 1);
+});
+
 const protocol = "SPDY/3.1+portforward.k8s.io";
 test("port forwarding: messages carry the agent's bytes, both ways", async () => {
   await using agent = await fakeAgent({
