@@ -69,6 +69,14 @@ export interface AdmissionAttributes {
   replace(object: Record<string, unknown>, apiVersion: string): void;
 }
 
+export type VersionedObjects = ReturnType<AdmissionAttributes["versioned"]>;
+
+/** Returns a function that copies the objects in each version once, for readers that do not change them. */
+export function sharedVersions(attributes: AdmissionAttributes): AdmissionAttributes["versioned"] {
+  const versions = new Map<string, VersionedObjects>();
+  return (apiVersion) => versions.getOrInsertComputed(apiVersion, () => attributes.versioned(apiVersion));
+}
+
 /** A typed key of the state of a write. */
 export interface Slot<T> {
   readonly name: string;

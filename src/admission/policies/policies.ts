@@ -10,7 +10,13 @@ import type {
 } from "#api";
 import { ApiError, type FieldError, forbidden } from "#base";
 import type { Decide, Value } from "#cel";
-import type { AdmissionAttributes, AdmissionPlugin, Equivalent, UserInfo } from "../attributes.ts";
+import {
+  type AdmissionAttributes,
+  type AdmissionPlugin,
+  type Equivalent,
+  type UserInfo,
+  sharedVersions,
+} from "../attributes.ts";
 import type { Expressions } from "../expressions/expressions.ts";
 import { apiVersionOf } from "../webhooks/hooks.ts";
 import {
@@ -68,13 +74,11 @@ interface Denial {
   readonly reason: string;
 }
 
-type VersionedObjects = ReturnType<AdmissionAttributes["versioned"]>;
-
 /** What the policies share about a request; expressions do not change its objects. */
 interface PolicyRequest {
   readonly attributes: AdmissionAttributes;
   readonly denials: Denial[];
-  versioned(apiVersion: string): VersionedObjects;
+  readonly versioned: AdmissionAttributes["versioned"];
 }
 
 export function admissionPolicies(options: PolicyOptions): AdmissionPlugin {
@@ -108,13 +112,7 @@ export function admissionPolicies(options: PolicyOptions): AdmissionPlugin {
     const bindings = options.bindings();
     const denials: Denial[] = [];
     count(policies);
-    const versions = new Map<string, VersionedObjects>();
-    const request: PolicyRequest = {
-      attributes,
-      denials,
-      versioned: (apiVersion) =>
-        versions.getOrInsertComputed(apiVersion, () => attributes.versioned(apiVersion)),
-    };
+    const request: PolicyRequest = { attributes, denials, versioned: sharedVersions(attributes) };
     for (const policy of policies.toSorted(byName)) {
       const bound = bindings.filter(({ spec }) => spec.policyName === policy.metadata.name);
       const evaluation = new PolicyEvaluation(options, request, policy, compiledOf(policy));

@@ -25,7 +25,7 @@ const slowMilliseconds = 500;
 
 /** Calls a webhook and returns its response; throws BrokenCall if there is no usable one. */
 export async function callWebhook(
-  { hook: { webhook, configuration }, matched }: Invocation<ValidatingWebhook>,
+  { hook: { webhook, configuration }, matched, versioned }: Invocation<ValidatingWebhook>,
   attributes: AdmissionAttributes,
   mutating: boolean,
   options: CallOptions,
@@ -41,12 +41,7 @@ export async function callWebhook(
       400,
     );
   const apiVersion = `${options.reviewGroup}/${version}`;
-  const { uid, body } = buildReview(
-    attributes,
-    matched,
-    apiVersion,
-    attributes.versioned(apiVersionOf(matched)),
-  );
+  const { uid, body } = buildReview(attributes, matched, apiVersion, versioned(apiVersionOf(matched)));
   const span = attributes.span?.child(
     `Call ${mutating ? "mutating" : "validating"} webhook`,
     () => ({

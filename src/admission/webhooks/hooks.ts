@@ -53,6 +53,8 @@ export interface Invocation<W extends ValidatingWebhook> {
   readonly hook: Hook<W>;
   /** The resource and version by which the webhook's rules match the request. */
   readonly matched: Equivalent;
+  /** Returns copies of the objects, which may be shared with other webhooks. */
+  readonly versioned: AdmissionAttributes["versioned"];
 }
 
 export interface HookMatcherOptions {
@@ -71,9 +73,10 @@ export function hookMatcher(
 ): <W extends ValidatingWebhook>(
   hook: Hook<W>,
   attributes: AdmissionAttributes,
+  versioned: AdmissionAttributes["versioned"],
 ) => Promise<Invocation<W> | undefined> {
   const compiled = new WeakMap<object, Conditions>();
-  return async (hook, attributes) => {
+  return async (hook, attributes, versioned) => {
     const { webhook } = hook;
     const equivalent = webhook.matchPolicy === "Equivalent";
     const matched = matchedResource(webhook.rules ?? [], equivalent, attributes);
@@ -85,14 +88,14 @@ export function hookMatcher(
       const holds = compiled.getOrInsertComputed(matchConditions, () =>
         conditionsOf(options.expressions, matchConditions, webhook.failurePolicy, { params: false }),
       );
-      const objects = attributes.versioned(apiVersionOf(matched));
+      const objects = versioned(apiVersionOf(matched));
       const decide = options.decide(attributes.user);
       const view = { attributes, matched, objects, decide };
       const result = await holds(view, () => options.metrics.conditionFailed(webhook.name, kind));
       if ("error" in result) throw forbidden(attributes.resource, attributes.name, result.error);
       if (!result.matches) return undefined;
     }
-    return { hook, matched };
+    return { hook, matched, versioned };
   };
 }
 

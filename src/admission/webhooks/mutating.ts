@@ -51,10 +51,11 @@ export function mutatingWebhooks(options: MutatingOptions): AdmissionPlugin {
     const second = reinvocation.isSecond(attributes.state);
     const state = roundsOf(attributes, second);
     if (second && !isDeepStrictEqual(state.output, attributes.object)) scheduleReinvocation(state);
+    const versioned: typeof attributes.versioned = (apiVersion) => attributes.versioned(apiVersion);
     let index = -1;
     for (const hook of hooksOf(configurations)) {
       index += 1;
-      const invocation = await match(hook, attributes);
+      const invocation = await match(hook, attributes, versioned);
       if (!invocation || (second && !state.scheduled.has(hook.uid))) continue;
       const changed = await mutate(invocation, `round_${second ? 1 : 0}_index_${index}`, attributes, options);
       if (changed) {

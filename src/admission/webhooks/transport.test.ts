@@ -70,6 +70,14 @@ test("reviews are posted as JSON over one connection, and responses are read", a
   assert.equal(connections.length - before, 1);
 });
 
+test("a review is encoded before anything is waited for", async () => {
+  answer = (_, response) => void response.end("{}");
+  let encoded = false;
+  const called = transport()(byUrl, { toJSON: () => (encoded = true) }, 10_000);
+  assert.equal(encoded, true);
+  await called;
+});
+
 test("a response longer than the buffer of its connection is read whole", async () => {
   const text = Array.from({ length: 30_000 }, (_, at) => String(at)).join();
   const post = transport();

@@ -121,11 +121,12 @@ export function webhookTransport(options: TransportOptions): PostReview {
     return made;
   };
   return async (client, body, limitMilliseconds, parent) => {
+    // Go's encoder ends the document with a newline. The caller, which may yield between several calls, expects
+    // that the document is encoded before this function waits for anything.
+    const text = `${JSON.stringify(body)}\n`;
     const query = `?timeout=${Math.ceil(limitMilliseconds / 1000)}s`;
     const target = await targetOf(client, query, options, locate);
     const url = `https://${target.hostHeader}${target.path}`;
-    // Go's encoder ends the document with a newline.
-    const text = `${JSON.stringify(body)}\n`;
     const began = performance.now();
     let answer: WebhookReply | undefined;
     let failure: unknown;

@@ -2,7 +2,8 @@
 
 import type { ValidatingWebhook, ValidatingWebhookConfiguration } from "#api";
 import { ApiError, type Clock, type FieldError, type Log, timeout } from "#base";
-import type { AdmissionAttributes, AdmissionPlugin } from "../attributes.ts";
+import { type AdmissionAttributes, type AdmissionPlugin, sharedVersions } from "../attributes.ts";
+import { sliceOf } from "../expressions/expressions.ts";
 import { type CallOptions, callWebhook } from "./call.ts";
 import { FailedCall, Rejection, internalError, rejection } from "./errors.ts";
 import { type HookMatcherOptions, type Invocation, hookMatcher, hooksOf, isExempt } from "./hooks.ts";
@@ -38,15 +39,25 @@ export function validatingWebhooks(options: ValidatingOptions): AdmissionPlugin 
     attributes: AdmissionAttributes,
   ): Promise<readonly FieldError[]> {
     const invocations: Invocation<ValidatingWebhook>[] = [];
+    const versioned = sharedVersions(attributes);
     for (const hook of hooksOf(configurations)) {
-      const invocation = await match(hook, attributes);
+      const invocation = await match(hook, attributes, versioned);
       if (invocation) invocations.push(invocation);
     }
-    const results = await Promise.allSettled(
-      invocations.map((invocation, index) => validate(invocation, index, attributes, options)),
-    );
-    const refused = results.find((result) => result.status === "rejected");
-    if (refused) throw refused.reason;
+    // Encoding the review of a large object takes long, so other work runs in between.
+    const slice = sliceOf(attributes);
+    const refusals: Promise<{ readonly error: unknown } | undefined>[] = [];
+    for (const [index, invocation] of invocations.entries()) {
+      if (slice.expired) await slice.yield();
+      refusals.push(
+        validate(invocation, index, attributes, options).then(
+          () => undefined,
+          (error: unknown) => ({ error }),
+        ),
+      );
+    }
+    const refused = (await Promise.all(refusals)).find((each) => each !== undefined);
+    if (refused) throw refused.error;
     return [];
   }
 }

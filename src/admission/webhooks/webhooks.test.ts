@@ -275,6 +275,36 @@ test("an ignored failure adds an annotation and the request passes", async () =>
   );
 });
 
+test("validating webhooks share a copy of the object, and other work runs between their calls", async (t) => {
+  let now = 0;
+  t.mock.method(performance, "now", () => (now += 10));
+  let turns = 0;
+  const count = (): void => {
+    turns += 1;
+    immediate = setImmediate(count);
+  };
+  let immediate = setImmediate(count);
+  let copies = 0;
+  const versioned = () => {
+    copies += 1;
+    return { object: pod(), oldObject: undefined };
+  };
+  const matchConditions = [{ name: "c", expression: "object.kind == 'Pod'" }];
+  const hooks = ["a", "b", "c", "d"].map((name) => hook(name, { matchConditions }));
+  const { received } = await validate(hooks, allow, { versioned });
+  clearImmediate(immediate);
+  assert.deepEqual([received.length, copies], [4, 1]);
+  assert.ok(turns >= 6, `${turns} turns`);
+});
+
+test("a refusal while others are still to be called is reported after all responses", async (t) => {
+  let now = 0;
+  t.mock.method(performance, "now", () => (now += 10));
+  const deny: Respond = ({ path }) => ({ allowed: path !== "/a" });
+  const { received, refused } = await validate([hook("a"), hook("b")], deny);
+  assert.deepEqual([received.length, refused?.code], [2, 400]);
+});
+
 test("a dry run does not call webhooks with side effects", async () => {
   const { refused, received } = await validate([hook("v", { sideEffects: "Some" })], allow, { dryRun: true });
   assert.equal(refused?.code, 400);
