@@ -1,6 +1,6 @@
 // Environments and programs: the public interface of this module.
 
-import { type Steps, finishSteps } from "#base";
+import { type Steps, TimeSlice, finishSteps } from "#base";
 import { type Expression, someNode } from "./ast.ts";
 import { type Checked, check } from "./checker.ts";
 import { estimateCost } from "./cost-estimate.ts";
@@ -175,6 +175,7 @@ function programOf(
     estimateCostSteps: of.estimate,
     evaluate: run,
     evaluateWaiting: async (bindings, costLimit, signal) => {
+      const slice = new TimeSlice();
       while (true) {
         try {
           return run(bindings, costLimit);
@@ -182,6 +183,7 @@ function programOf(
           if (!(error instanceof Suspended)) throw error;
           await error.until;
           signal.throwIfAborted();
+          if (slice.expired) await slice.yield();
         }
       }
     },

@@ -1,6 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { compile, environment, lastRelease, listOf, mapOf, types, viewOf } from "./index.ts";
+import {
+  authorizerValues,
+  compile,
+  environment,
+  lastRelease,
+  listOf,
+  mapOf,
+  types,
+  viewOf,
+} from "./index.ts";
 
 const { int, string } = types;
 const variables = {
@@ -112,4 +121,33 @@ test("strings that become too long are refused before they are built", () => {
     const outcome = run(source)(1_000_000);
     assert.ok("error" in outcome && outcome.exceeded, JSON.stringify(outcome));
   }
+});
+
+test("an expression can make 50 authorization checks, and other work runs between them", async (t) => {
+  let now = 0;
+  t.mock.method(performance, "now", () => (now += 10));
+  let turns = 0;
+  const count = (): void => {
+    turns += 1;
+    immediate = setImmediate(count);
+  };
+  let immediate = setImmediate(count);
+  const env = environment();
+  const { authorizer: type } = env.authorizer;
+  const source = "numbers.all(n, authorizer.path('/' + string(n)).check('get').allowed())";
+  const compiled = compile(env, source, { variables: { numbers: listOf(int), authorizer: type } });
+  assert.ok("program" in compiled);
+  const resource = { group: "", resource: "", subresource: "", namespace: "", name: "" };
+  const decide = async () => ({ allowed: true, reason: "" });
+  const evaluate = async (checks: number) => {
+    const { authorizer } = authorizerValues(env.authorizer, decide, resource);
+    const numbers = Array.from({ length: checks }, (_, i) => i);
+    const { signal } = new AbortController();
+    return await compiled.program.evaluateWaiting({ numbers, authorizer }, 1_000_000, signal);
+  };
+  assert.equal(((await evaluate(50)) as { value?: unknown }).value, true);
+  assert.ok(turns >= 40, `${turns} turns`);
+  const outcome = await evaluate(51);
+  assert.ok("error" in outcome && outcome.exceeded);
+  clearImmediate(immediate);
 });

@@ -5,6 +5,7 @@ import { type FunctionDeclaration, type Library, declare, method } from "../decl
 import { Suspended } from "../evaluation.ts";
 import { type ObjectType, objectType, types } from "../types.ts";
 import { Opaque, type Value, evaluationError, noSuchOverload } from "../values.ts";
+import { chargeWalk } from "../walk-limit.ts";
 
 const { bool, string } = types;
 
@@ -50,6 +51,9 @@ export function authorizerTypes(typePrefix: string): AuthorizerTypes {
   };
 }
 
+/** Checks restart the evaluation, so each counts like many visits: an expression can make 50 of them. */
+const checkCost = 20_000;
+
 /** The decisions of one evaluation; each is requested once. */
 class Decisions {
   readonly #decide: Decide;
@@ -60,6 +64,7 @@ class Decisions {
   }
 
   for(query: AuthorizationQuery): AuthorizationDecision {
+    chargeWalk(checkCost);
     const key = JSON.stringify(query);
     const known = this.#known.get(key);
     if (known instanceof Error) throw evaluationError(`error in authorization check: ${known.message}`);

@@ -162,8 +162,8 @@ class Composer {
   }
 
   /**
-   * An alias is expanded to a copy, because callers change values in place. Nested aliases grow exponentially, so the allowed share of aliased values
-   * shrinks as documents get larger.
+   * An alias is expanded to a copy, because callers change values in place. Nested aliases grow exponentially,
+   * so the allowed share of aliased values shrinks as documents get larger.
    */
   #alias(name: string): unknown {
     const anchored = this.#anchors.get(name);
