@@ -8,7 +8,8 @@ import { kinds } from "#client";
 import type { SeenVolume } from "#controllerkit";
 import { dialects } from "#dialect";
 import { isDeleted, orUndefined, until, withController, withTimedController } from "../cluster.fixture.ts";
-import { attachDetachController, attachmentName } from "./attach-detach.ts";
+import { attachDetachController } from "./attach-detach.ts";
+import { attachVolumeInUse } from "./attachment.fixture.ts";
 import { volumeBinderController } from "./binder.ts";
 import { createClaim, withProvisioner } from "./local-path.fixture.ts";
 import { ensureLocalPathClass } from "./local-path.ts";
@@ -104,7 +105,7 @@ for (const isOn of [true, false])
 for (const isOn of [true, false])
   test(`an out-of-service node ${isOn ? "loses" : "keeps"} volumes in use, with NodeOutOfServiceVolumeDetach=${isOn}`, async () => {
     const clock = virtualClock(Date.now());
-    const { annotations: names, taints: taintNames, volumes: volumeNames } = dialects.orch.names;
+    const { annotations: names, taints: taintNames } = dialects.orch.names;
     await withController(
       attachDetachController,
       async ({ client }) => {
@@ -114,18 +115,7 @@ for (const isOn of [true, false])
           metadata: { name: "n1", annotations: { [names.controllerManagedAttach]: "true" } },
           spec: { taints: [{ key: taintNames.outOfService, value: "x", effect: "NoExecute" }] },
         });
-        const csi = { driver: "d.example.com", volumeHandle: "h" };
-        const volumesInUse = [`${volumeNames.csiPrefix}${csi.driver}^h`];
-        await nodes.patch("n1", "merge", { status: { volumesInUse } }, { subresource: "status" });
-        await client.of(kinds.persistentVolumes).create({
-          metadata: { name: "v" },
-          spec: { accessModes: ["ReadWriteOnce"], capacity: { storage: "1Gi" }, csi },
-        });
-        const name = attachmentName("h", csi.driver, "n1");
-        await attachments.create({
-          metadata: { name },
-          spec: { attacher: csi.driver, nodeName: "n1", source: { persistentVolumeName: "v" } },
-        });
+        const name = await attachVolumeInUse(client, "n1");
         if (isOn) return void (await until(() => isDeleted(attachments.get(name))));
         // A node that is not ready has six minutes to unmount.
         for (let minute = 0; minute < 5; minute++) {

@@ -9,22 +9,9 @@ import { resourceQuota } from "./resource-quota.ts";
 import { certificateSigningRequest } from "./signing-request.ts";
 import { cellsOf, tryCreate, tryPart } from "./strategy.fixture.ts";
 import { validatingWebhookConfiguration } from "./webhook-configuration.ts";
+import { hooks } from "./webhook.fixture.ts";
 
 const metadata = { name: "x" };
-const rule = {
-  operations: ["CREATE"],
-  apiGroups: ["example.com"],
-  apiVersions: ["v1"],
-  resources: ["nothings"],
-};
-const hook = {
-  name: "a.example.com",
-  admissionReviewVersions: ["v1"],
-  sideEffects: "None",
-  clientConfig: { url: "https://127.0.0.1:1/x" },
-  rules: [rule],
-};
-const hooks = (given: object): object => ({ webhooks: [{ ...hook, ...given }] });
 const flow = { priorityLevelConfiguration: { name: "l" }, matchingPrecedence: 9000 };
 const limits = (...items: object[]): object => ({ spec: { limits: items } });
 

@@ -10,22 +10,9 @@ import { resourceQuota } from "./resource-quota.ts";
 import { runtimeClass } from "./runtime-class.ts";
 import { tryCreate, tryUpdate } from "./strategy.fixture.ts";
 import { mutatingWebhookConfiguration, validatingWebhookConfiguration } from "./webhook-configuration.ts";
+import { hook, hooks, rule } from "./webhook.fixture.ts";
 
 const metadata = { name: "x" };
-const rule = {
-  operations: ["CREATE"],
-  apiGroups: ["example.com"],
-  apiVersions: ["v1"],
-  resources: ["nothings"],
-};
-const hook = {
-  name: "a.example.com",
-  admissionReviewVersions: ["v1"],
-  sideEffects: "None",
-  clientConfig: { url: "https://127.0.0.1:1/x" },
-  rules: [rule],
-};
-const hooks = (given: object): object => ({ webhooks: [{ ...hook, ...given }] });
 const flow = { priorityLevelConfiguration: { name: "l" }, matchingPrecedence: 9000 };
 const anyone = [{ kind: "User", user: { name: "u" } }];
 const level = (limited: object): object => ({
