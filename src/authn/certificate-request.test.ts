@@ -49,6 +49,15 @@ test("the known attributes of a request's subject are copied in their usual orde
   assert.equal(certificateFor(subject, [dns]).subject, "C=DE\nO=a + O=b\nCN=last");
 });
 
+test("a subject in UTF-16 is read as text, without a terminator", () => {
+  const utf16 = (text: string): Uint8Array => {
+    const bytes = Buffer.from(text, "utf16le").swap16();
+    return Buffer.concat([Uint8Array.of(0x1e, bytes.length), bytes]);
+  };
+  const subject = ["system:masters", "dev\0"].map((name) => set(sequence(oid("2.5.4.10"), utf16(name))));
+  assert.equal(certificateFor(subject, [dns]).subject, "O=dev + O=system:masters");
+});
+
 test("only the alternative names that signers honor are copied", () => {
   const certificate = certificateFor([attribute("2.5.4.3", "a")], [other, uri, address, dns]);
   assert.equal(certificate.subjectAltName, "DNS:a.example, IP Address:10.0.0.1, URI:spiffe://a");

@@ -61,7 +61,7 @@ export function parseCertificateRequest(pem: string): CertificateRequest {
   const named = (oid: string): string[] =>
     parts
       .filter(([type]) => type !== undefined && oidText(type.content) === oid)
-      .map(([, value]) => Buffer.from(value?.content ?? []).toString());
+      .map(([, value]) => (value ? textOf(value) : ""));
   const requestedNames = alternativeNamesIn(attributes);
   const names = requestedNames ? derItems(derItems(requestedNames)[0]?.content ?? new Uint8Array()) : [];
   const ofKind = (tag: number): Uint8Array[] =>
@@ -86,6 +86,16 @@ export function parseCertificateRequest(pem: string): CertificateRequest {
     publicKey: publicKey.whole,
     isSigned: isSigned(info.whole, publicKey.whole, algorithm, signature),
   };
+}
+
+const bmpString = 0x1e;
+
+/** Returns a text of the subject as crypto/x509 reads it: signers written in Go must see what is checked here. */
+function textOf({ tag, content }: DerItem): string {
+  const bytes = Buffer.from(content);
+  if (tag !== bmpString) return bytes.toString();
+  if (bytes.length % 2 === 1) throw new Error("asn1: syntax error: odd-length BMP string");
+  return bytes.swap16().toString("utf16le").replace(/\0$/, "");
 }
 
 const subjectOf = (named: (oid: string) => string[]): Uint8Array =>
