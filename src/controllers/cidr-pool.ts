@@ -26,7 +26,8 @@ export class CidrPool {
   readonly #cluster: Block;
   readonly #maskSize: number;
   readonly #count: number;
-  readonly #used = new Set<number>();
+  /** How many hold each used range: nodes may have been given overlapping ranges by others. */
+  readonly #used = new Map<number, number>();
   readonly #observer: PoolObserver | undefined;
   #next = 0;
 
@@ -56,7 +57,7 @@ export class CidrPool {
     let tries = 0;
     for (; this.#used.has(this.#next); tries++) this.#next = (this.#next + 1) % this.#count;
     const index = this.#next;
-    this.#used.add(index);
+    this.#used.set(index, 1);
     this.#observer?.allocated(1, tries);
     this.#observer?.usage(this.#used.size);
     this.#next = (index + 1) % this.#count;
@@ -64,17 +65,22 @@ export class CidrPool {
     return `${addressOf(first, this.#cluster.width)}/${this.#maskSize}`;
   }
 
-  /** Marks every range that overlaps the given CIDR, of any size, as used. */
+  /** Counts one more holder of every range that overlaps the given CIDR, of any size. */
   occupy(cidr: string): void {
     const before = this.#used.size;
-    for (const index of this.#indexesIn(cidr)) this.#used.add(index);
+    for (const index of this.#indexesIn(cidr)) this.#used.set(index, (this.#used.get(index) ?? 0) + 1);
     this.#observer?.allocated(this.#used.size - before);
     this.#observer?.usage(this.#used.size);
   }
 
+  /** Counts one holder less; ranges without any are free. */
   release(cidr: string): void {
     const before = this.#used.size;
-    for (const index of this.#indexesIn(cidr)) this.#used.delete(index);
+    for (const index of this.#indexesIn(cidr)) {
+      const holders = (this.#used.get(index) ?? 0) - 1;
+      if (holders > 0) this.#used.set(index, holders);
+      else this.#used.delete(index);
+    }
     this.#observer?.released(before - this.#used.size);
     this.#observer?.usage(this.#used.size);
   }

@@ -30,24 +30,32 @@ export function nodeIpamController(context: ControllerContext, settings: NodeIpa
   for (const pool of pools) for (const cidr of settings.serviceCidrs) pool.occupy(cidr);
   const release = (cidrs: readonly string[]): void =>
     cidrs.forEach((cidr, index) => pools[index]?.release(cidr));
-  /** CIDRs written to a node, by its uid, until the informer observes them. */
-  const assigned = new Map<string, readonly string[]>();
+  /** The CIDRs that are occupied for each node, by its uid, from the moment they are written. */
+  const held = new Map<string, readonly string[]>();
+  const hold = (uid: string, cidrs: readonly string[]): void => {
+    const before = held.get(uid) ?? [];
+    if (before.join() === cidrs.join()) return;
+    release(before);
+    cidrs.forEach((cidr, index) => pools[index]?.occupy(cidr));
+    held.set(uid, cidrs);
+  };
+  const free = (uid: string): void => {
+    release(held.get(uid) ?? []);
+    held.delete(uid);
+  };
   const queue = queueFor(context, "node_ipam", sync, { workers: 1 });
   const nodes = view.follow(kinds.nodes, ({ type, object }) => {
-    const podCIDRs = object.spec.podCIDRs ?? [];
+    const { podCIDRs = [] } = object.spec;
     const { name, uid } = object.metadata;
-    const pending = assigned.get(uid!);
-    const isAssigned = podCIDRs.length > 0;
-    if (type === "deleted" || isAssigned) assigned.delete(uid!);
-    if (type === "deleted") release(isAssigned ? podCIDRs : (pending ?? []));
-    else if (isAssigned) podCIDRs.forEach((cidr, index) => pools[index]?.occupy(cidr));
-    else if (pending === undefined) queue.add(name!);
+    if (type === "deleted") free(uid!);
+    else if (podCIDRs.length > 0) hold(uid!, podCIDRs);
+    else if (!held.has(uid!)) queue.add(name!);
   });
   return { stopped: queue.stopped };
 
   async function sync(name: string): Promise<void> {
     const node = nodes.get(undefined, name);
-    if (!node || node.spec.podCIDRs?.length || assigned.has(node.metadata.uid!)) return;
+    if (!node || node.spec.podCIDRs?.length || held.has(node.metadata.uid!)) return;
     const podCIDRs: string[] = [];
     for (const pool of pools) {
       const cidr = pool.take();
@@ -61,10 +69,11 @@ export function nodeIpamController(context: ControllerContext, settings: NodeIpa
     }
     try {
       const patch = { spec: { podCIDR: podCIDRs[0]!, podCIDRs } };
-      assigned.set(node.metadata.uid!, podCIDRs);
+      held.set(node.metadata.uid!, podCIDRs);
       await patchObject(client.of(kinds.nodes), node, patch, { type: "strategic" });
     } catch (error) {
-      if (assigned.delete(node.metadata.uid!)) release(podCIDRs);
+      // Unless the node was deleted, or was given others meanwhile.
+      if (held.get(node.metadata.uid!) === podCIDRs) free(node.metadata.uid!);
       if (isNotFound(error)) return;
       throw error;
     }

@@ -85,3 +85,31 @@ test("nodes get a range of each IP family, outside the service ranges", () =>
       assert.deepEqual([podCIDR, podCIDRs], ["fd00::/64", ["fd00::/64", "10.0.1.0/24"]]);
     },
   ));
+
+test("a range that two nodes hold is free only when both are deleted", () =>
+  withController(
+    (context) =>
+      nodeIpamController(context, {
+        clusterCidrs: ["10.0.0.0/24"],
+        nodeMaskSizes: defaultNodeMaskSizes,
+        serviceCidrs: [],
+      }),
+    async ({ client }) => {
+      const nodes = client.of(kinds.nodes);
+      const range = "10.0.0.0/24";
+      for (const name of ["a", "b"])
+        await nodes.create({ metadata: { name }, spec: { podCIDR: range, podCIDRs: [range] } });
+      await nodes.delete("a");
+      await nodes.create({ metadata: { name: "c" } });
+      const reasons = async (): Promise<readonly (string | undefined)[]> =>
+        (await client.of(kinds.events).list({})).items.map(({ reason }) => reason);
+      const rangeOfC = async (): Promise<string | undefined> =>
+        (await nodes.get("c")).spec.podCIDR ?? undefined;
+      const first = await until(
+        async () => (await rangeOfC()) ?? (await reasons()).find((reason) => reason === "CIDRNotAvailable"),
+      );
+      assert.equal(first, "CIDRNotAvailable");
+      await nodes.delete("b");
+      assert.equal(await until(rangeOfC), range);
+    },
+  ));

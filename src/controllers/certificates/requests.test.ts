@@ -4,7 +4,7 @@ import type { CertificateRequest } from "#authn";
 import { timeOfMillis } from "#base";
 import { dialects } from "#dialect";
 import { type SeenRequest, signerProblem } from "./requests.ts";
-import { isStale } from "./signing.ts";
+import { isStale, validityOf } from "./signing.ts";
 
 const dialect = dialects.orch;
 const { apiClient, agentClient, agentServing, legacyUnknown } = dialect.names.signers;
@@ -100,3 +100,16 @@ const ages: [name: string, request: SeenRequest, stale: boolean][] = [
   ["a request signed recently is kept", request(3, "Approved", 0.5, "eA=="), false],
 ];
 for (const [name, seen, stale] of ages) test(name, () => assert.equal(isStale(seen, now), stale));
+
+const validities: [name: string, seconds: number, authorityExpiry: number, notAfter: number][] = [
+  ["is valid for its lifetime if that is short", 3600, 100 * hour, hour],
+  ["is backdated as a whole if its lifetime is long", 36_000, 100 * hour, 10 * hour - 300_000],
+  ["does not outlive the CA", 3600, hour / 2, hour / 2],
+  ["is signed until the CA has expired for as long as it is backdated", 3600, -299_999, -299_999],
+];
+for (const [name, seconds, authorityExpiry, notAfter] of validities)
+  test(`a certificate ${name}`, () =>
+    assert.deepEqual(validityOf(seconds, authorityExpiry, 0), { notBefore: -300_000, notAfter }));
+
+test("nothing is signed by an expired CA", () =>
+  assert.throws(() => validityOf(3600, -300_000, 0), /^Error: the signer has expired: NotAfter=1969-/));

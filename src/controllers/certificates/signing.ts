@@ -19,6 +19,21 @@ const backdateMilliseconds = 5 * 60_000;
 const shortLivedMilliseconds = 8 * 3_600_000;
 const minSeconds = 600;
 
+/** Returns the first and the last millisecond of a certificate that is signed now. Throws if the CA has expired. */
+export function validityOf(
+  seconds: number,
+  authorityExpiry: number,
+  now: number,
+): { readonly notBefore: number; readonly notAfter: number } {
+  const notBefore = now - backdateMilliseconds;
+  if (notBefore >= authorityExpiry)
+    throw new Error(`the signer has expired: NotAfter=${timeOfMillis(authorityExpiry)}`);
+  const lifetime = seconds * 1000;
+  // Long-lived certificates are backdated as a whole; short-lived ones keep their full lifetime.
+  const expiry = (lifetime < shortLivedMilliseconds ? now : notBefore) + lifetime;
+  return { notBefore, notAfter: Math.min(authorityExpiry, expiry) };
+}
+
 export function csrSigningController(context: ControllerContext, settings: SigningSettings): Controller {
   const { client, clock, view, dialect } = context;
   const signers = new Set<string>(Object.values(dialect.names.signers));
@@ -48,15 +63,9 @@ export function csrSigningController(context: ControllerContext, settings: Signi
       if (signerName === dialect.names.signers.legacyUnknown) return;
       return await fail(request, problem);
     }
-    const now = clock.now();
-    const lifetime = secondsFor(request) * 1000;
-    // Long-lived certificates are backdated as a whole; short-lived ones keep their full lifetime.
-    const expiry = now + lifetime - (lifetime < shortLivedMilliseconds ? 0 : backdateMilliseconds);
-    const notAfter = Math.min(settings.authorityExpiry, expiry);
     const certificate = signRequest(settings.authority, decodedRequest, {
       usages,
-      notBefore: now - backdateMilliseconds,
-      notAfter,
+      ...validityOf(secondsFor(request), settings.authorityExpiry, clock.now()),
     });
     const encoded = Buffer.from(certificate).toString("base64");
     await write(request, { ...request.status, certificate: encoded });
