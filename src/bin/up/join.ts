@@ -182,9 +182,10 @@ async function run(request: JoinRequest, view: StatusView): Promise<void> {
 }
 
 /** Discovers the cluster, unless this machine is already one of its nodes. */
-async function bootstrap({ dialect, settings, paths, server }: JoinRequest): Promise<void> {
+async function bootstrap({ dialect, settings, paths, nodeName, server }: JoinRequest): Promise<void> {
   const isNode = await isNodeOf(paths, {
     server,
+    nodeName,
     hash: settings.discoveryTokenCaCertHash,
     published: () => publishedCluster(server, dialect),
     now: Date.now(),

@@ -18,6 +18,7 @@ const validity = { now, days: 30 };
 const [first, second] = ["first", "second"].map((commonName) => createAuthority({ commonName }, validity));
 const server = "https://192.0.2.1:6443";
 const moved = "https://192.0.2.9:6443";
+const nodeName = "n";
 const silent = () => Promise.resolve(undefined);
 const publishes = (authority: string, at: string) => () => Promise.resolve({ server: at, authority });
 
@@ -36,7 +37,7 @@ function nodePaths(name: string) {
 test("an empty folder belongs to no cluster", async () => {
   const paths = pathsFor(dialects.orch, join(folder, "empty"));
   const published = () => assert.fail("nothing to compare with");
-  assert.equal(await isNodeOf(paths, { server, hash: "", published, now }), false);
+  assert.equal(await isNodeOf(paths, { server, nodeName, hash: "", published, now }), false);
   refuseNode(paths);
 });
 
@@ -44,9 +45,9 @@ test("a node needs no token while its certificate is valid, whether its cluster 
   const paths = nodePaths("node");
   const hash = authorityHash(first!.certificate);
   for (const published of [silent, publishes(first!.certificate, server)]) {
-    assert.equal(await isNodeOf(paths, { server, hash, published, now }), true);
+    assert.equal(await isNodeOf(paths, { server, nodeName, hash, published, now }), true);
     const later = now + 31 * 86_400_000;
-    assert.equal(await isNodeOf(paths, { server, hash, published, now: later }), false);
+    assert.equal(await isNodeOf(paths, { server, nodeName, hash, published, now: later }), false);
   }
 });
 
@@ -57,22 +58,30 @@ const foreign: [name: string, hash: string, published: JoinTarget["published"]][
 for (const [name, hash, published] of foreign)
   test(`a node of another cluster is recognized ${name}`, async () => {
     const paths = nodePaths("other");
-    await assert.rejects(isNodeOf(paths, { server: moved, hash, published, now }), {
+    await assert.rejects(isNodeOf(paths, { server: moved, nodeName, hash, published, now }), {
       message: `${paths.root} belongs to a node of another cluster, ${server}, and not to ${moved}; choose another --data-dir, or remove the data with orch down --purge`,
     });
   });
 
+test("a folder of another node of the cluster is rejected, even with an expired certificate", async () => {
+  const paths = nodePaths("renamed");
+  for (const at of [now, now + 31 * 86_400_000])
+    await assert.rejects(isNodeOf(paths, { server, nodeName: "m", hash: "", published: silent, now: at }), {
+      message: `${paths.root} belongs to the node n, and not to m; use --node-name=n, choose another --data-dir, or remove the data with orch down --purge`,
+    });
+});
+
 test("a node follows its cluster to another address", async () => {
   const paths = nodePaths("moved");
   const published = publishes(first!.certificate, moved);
-  assert.equal(await isNodeOf(paths, { server: moved, hash: "", published, now }), true);
+  assert.equal(await isNodeOf(paths, { server: moved, nodeName, hash: "", published, now }), true);
   assert.equal(connectionOf(readClientConfig(paths.agentConfig)).server, moved);
 });
 
 test("a folder of orch up joins no cluster, and one of a node starts none", async () => {
   const paths = pathsFor(dialects.orch, join(folder, "up"));
   credentialsFor({ paths, dialect: dialects.orch, server, bindAddress: "127.0.0.1", nodeName: "n", now });
-  await assert.rejects(isNodeOf(paths, { server: moved, hash: "", published: silent, now }), {
+  await assert.rejects(isNodeOf(paths, { server: moved, nodeName, hash: "", published: silent, now }), {
     message: `${paths.root} contains a cluster of orch up, which cannot join ${moved}; choose another --data-dir, or remove the data with orch down --purge`,
   });
   const node = nodePaths("joined");

@@ -27,6 +27,7 @@ export function refuseNode(paths: ClusterPaths): void {
 
 export interface JoinTarget {
   readonly server: string;
+  readonly nodeName: string;
   /** Hash of the cluster's CA as given by the user; empty if not given. */
   readonly hash: string;
   /** Returns what the server publishes about its cluster; undefined if it cannot be reached. */
@@ -40,7 +41,7 @@ export interface JoinTarget {
  */
 export async function isNodeOf(
   paths: ClusterPaths,
-  { server, hash, published, now }: JoinTarget,
+  { server, nodeName, hash, published, now }: JoinTarget,
 ): Promise<boolean> {
   if (existsSync(join(paths.pki, "ca.key")))
     throw new Error(`${paths.root} contains a cluster of orch up, which cannot join ${server}; ${remedy}`);
@@ -52,8 +53,14 @@ export async function isNodeOf(
     throw new Error(
       `${paths.root} belongs to a node of another cluster, ${joined.server}, and not to ${server}; ${remedy}`,
     );
+  const certificate = certificateIn(paths.agentConfig);
+  const joinedAs = certificate && /^CN=system:node:(.+)$/m.exec(certificate.subject)?.[1];
+  if (joinedAs !== undefined && joinedAs !== nodeName)
+    throw new Error(
+      `${paths.root} belongs to the node ${joinedAs}, and not to ${nodeName}; use --node-name=${joinedAs}, ${remedy}`,
+    );
   if (found && found.server !== joined.server) moveTo(paths.agentConfig, found.server);
-  return isCertificateValid(paths.agentConfig, now);
+  return certificate !== undefined && certificate.validToDate.getTime() > now;
 }
 
 /** The CA stays the same, so that a wrong address cannot make the agent trust another server. */
@@ -63,11 +70,11 @@ function moveTo(file: string, server: string): void {
   writeClientConfig(file, { ...config, clusters });
 }
 
-function isCertificateValid(file: string, now: number): boolean {
+/** Returns the client certificate of a configuration; undefined if it cannot be read. */
+function certificateIn(file: string): X509Certificate | undefined {
   try {
-    const { certificate = "" } = connectionOf(readClientConfig(file)).secrets?.() ?? {};
-    return new X509Certificate(certificate).validToDate.getTime() > now;
+    return new X509Certificate(connectionOf(readClientConfig(file)).secrets?.().certificate ?? "");
   } catch {
-    return false;
+    return undefined;
   }
 }
