@@ -4,6 +4,7 @@ export { type HollowNodes, type HollowNodesOptions, hollowNodes } from "./hollow
 export { freePort } from "./free-port.ts";
 export { golden } from "./golden.ts";
 export { processorMilliseconds } from "./processor-time.ts";
+export { endSlices } from "./slices.ts";
 export { eventually, until } from "./until.ts";
 export {
   type Following,
