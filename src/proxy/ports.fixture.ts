@@ -17,5 +17,6 @@ export const servicePort = (more: Partial<ServicePort> = {}): ServicePort => ({
   externalLocal: false,
   backends: [],
   localBackends: [],
+  readyLocalAddresses: [],
   ...more,
 });

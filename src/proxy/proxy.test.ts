@@ -128,6 +128,12 @@ const flows: [name: string, before: ServicePort[], after: ServicePort[], command
     ["-p udp -f ipv4 --orig-dst 10.96.0.1 --dport 53 --dst-nat 10.1.0.1"],
   ],
   [
+    "those to the former port of a backend",
+    [{ ...udp, backends: [one] }],
+    [{ ...udp, backends: [{ ...one, port: 5353 }] }],
+    ["-p udp -f ipv4 --orig-dst 10.96.0.1 --dport 53 --dst-nat 10.1.0.1"],
+  ],
+  [
     "those from before the first backend",
     [udp],
     [{ ...udp, backends: [one] }],

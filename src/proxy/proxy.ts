@@ -180,7 +180,8 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
     const service: SeenService | undefined = services.get(key.slice(0, at), key.slice(at + 1));
     const port = service?.spec.healthCheckNodePort ?? 0;
     if (!service || port === 0 || service.spec.externalTrafficPolicy !== "Local") return [];
-    const local = new Set(each.flatMap(({ localBackends }) => localBackends.map(({ address }) => address)));
+    // Endpoints that only serve while terminating must not attract new connections.
+    const local = new Set(each.flatMap(({ readyLocalAddresses }) => readyLocalAddresses));
     return [
       {
         namespace: service.metadata.namespace!,

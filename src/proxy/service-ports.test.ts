@@ -62,6 +62,13 @@ for (const [name, endpoints, all, local] of backendCases)
     assert.deepEqual(addressesOf(port?.localBackends), local);
   });
 
+test("health checks count the ready endpoints of the node only", () => {
+  const endpoints = [ready("10.1.0.1", here), ending("10.1.0.2", here), ready("10.1.0.3")];
+  assert.deepEqual(planOf({}, endpoints)[0]?.readyLocalAddresses, ["10.1.0.1"]);
+  const [draining] = planOf({}, endpoints.slice(1));
+  assert.deepEqual([addressesOf(draining?.localBackends), draining?.readyLocalAddresses], [["10.1.0.2"], []]);
+});
+
 const forZone = (zone: string) => ({ hints: { forZones: [{ name: zone }] } });
 const hintCases: [name: string, mode: string, endpoints: object[], all: string[]][] = [
   ["select those of the zone", "Auto", [ready("10.1.0.1", forZone("a")), ready("10.1.0.2", forZone("b"))], ["10.1.0.1"]],
@@ -107,7 +114,7 @@ test("external traffic is accepted according to service type and traffic policy"
     },
     [],
   );
-  const { hash: _hash, backends: _all, localBackends: _local, ...rest } = port!;
+  const { hash: _hash, backends: _all, localBackends: _local, readyLocalAddresses: _ready, ...rest } = port!;
   assert.deepEqual(rest, {
     title: "shop/web:http",
     family: 4,

@@ -42,6 +42,8 @@ export interface ServicePort {
   readonly externalLocal: boolean;
   readonly backends: readonly Backend[];
   readonly localBackends: readonly Backend[];
+  /** Addresses of the ready endpoints of this node, which health checks count. */
+  readonly readyLocalAddresses: readonly string[];
 }
 
 /** The node this proxy runs on. */
@@ -90,6 +92,7 @@ export function servicePorts(
     return (spec.ports ?? []).map((each): ServicePort => {
       const protocol = (each.protocol ?? "TCP").toLowerCase() as ServicePort["protocol"];
       const candidates = candidatesFor(slices, family, each, node.name);
+      const localCandidates = candidates.filter(({ local }) => local);
       const title = `${metadata.namespace}/${metadata.name}${each.name ? `:${each.name}` : ""}`;
       return {
         title,
@@ -112,10 +115,8 @@ export function servicePorts(
           usesHints ? filterByHints(candidates, node.zone) : candidates,
           usesTerminating,
         ),
-        localBackends: selectBackends(
-          candidates.filter(({ local }) => local),
-          usesTerminating,
-        ),
+        localBackends: selectBackends(localCandidates, usesTerminating),
+        readyLocalAddresses: localCandidates.filter(({ ready }) => ready).map(({ address }) => address),
       };
     });
   });

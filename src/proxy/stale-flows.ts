@@ -19,11 +19,11 @@ export function staleFlows(before: readonly ServicePort[], after: readonly Servi
   for (const [key, port] of known) {
     const next = now.get(key);
     if (next === port) continue;
-    const remaining = new Set((next ? backendsOf(next) : []).map(({ address }) => address));
+    const remaining = new Set((next ? backendsOf(next) : []).map(socketOf));
     const removed = new Set(
       backendsOf(port)
-        .map(({ address }) => address)
-        .filter((one) => !remaining.has(one)),
+        .filter((backend) => !remaining.has(socketOf(backend)))
+        .map(({ address }) => address),
     );
     for (const address of removed) addCommands(port, ["--dst-nat", address]);
   }
@@ -40,6 +40,7 @@ const backendsOf = ({ backends, localBackends }: ServicePort): readonly Backend[
   ...backends,
   ...localBackends,
 ];
+const socketOf = ({ address, port }: Backend): string => `${address} ${port}`;
 const addressesOf = (port: ServicePort): string[] => [
   ...(port.clusterAddress === undefined ? [] : [port.clusterAddress]),
   ...port.externalAddresses,
