@@ -6,6 +6,8 @@ import { parseDuration } from "./duration.ts";
 export interface CronSchedule {
   /** Returns the first time after this one in milliseconds; undefined if no time within five years matches. */
   next(after: number): number | undefined;
+  /** The period of `@every`, whose times have no other anchor than the time before. */
+  readonly periodMilliseconds?: number;
 }
 
 /** A text that is not a valid schedule, with the reason. */
@@ -155,7 +157,7 @@ function everyPeriod(text: string): CronSchedule {
     throw new CronError(`failed to parse duration ${text}: ${(error as Error).message}`);
   }
   const period = Math.max(1000, Number(nanoseconds / 1_000_000_000n) * 1000);
-  return { next: (after) => Math.floor(after / 1000) * 1000 + period };
+  return { next: (after) => Math.floor(after / 1000) * 1000 + period, periodMilliseconds: period };
 }
 
 type OffsetAt = (at: number) => number;

@@ -39,24 +39,36 @@ export function dueTime(
   if (first === undefined || first > now) return { at: undefined, tooMany: false };
   const second = schedule.next(first);
   if (second === undefined || second > now) return { at: first, tooMany: false };
-  // Many times may have been missed: skip towards the last ones in steps of the shortest known period.
-  const period = Math.max(1000, second - first);
-  const missed = Math.floor((now - first) / period) + 1;
-  let at = first;
-  let near = first;
-  // The last times may lie further back than usual, since periods differ: the window grows until it has some.
-  for (let back = 2 * period; near === first && now - back > first; back *= 2) {
-    const found = schedule.next(now - back - 1);
-    if (found !== undefined && found <= now) near = found;
-  }
-  for (let next: number | undefined = near; next !== undefined && next <= now; next = schedule.next(next))
-    at = next;
-  return { at, tooMany: missed > 100 };
+  const missed = Math.floor((now - first) / Math.max(1000, second - first)) + 1;
+  return { at: lastTime(schedule, first, now), tooMany: missed > 100 };
 }
 
-function nextTime({ schedule, timeZone }: CronJob["spec"], now: number): number | undefined {
+/** Returns the last time until now, in a few steps however many there are since the first. */
+function lastTime({ next, periodMilliseconds: period }: CronSchedule, first: number, now: number): number {
+  if (period !== undefined) return first + Math.floor((now - first) / period) * period;
+  let [before, last] = [first, now];
+  while (last - before > 1) {
+    const middle = Math.floor((before + last) / 2);
+    if ((next(middle) ?? Infinity) > now) last = middle;
+    else before = middle;
+  }
+  return last;
+}
+
+/** Returns the next time after now. `@every` counts from the last time that was due, or else from the earliest. */
+export function timeAfter(schedule: CronSchedule, earliest: number, now: number): number | undefined {
+  const { at = earliest } = dueTime(schedule, { earliest, now, deadlineSeconds: undefined });
+  return schedule.next(Math.min(at, now));
+}
+
+/** Returns the time from which schedules count. */
+const earliestOf = ({ status, metadata }: SeenCronJob): number =>
+  timeOf(status.lastScheduleTime) || timeOf(metadata.creationTimestamp);
+
+function nextTime(cronJob: SeenCronJob, now: number): number | undefined {
+  const { schedule, timeZone } = cronJob.spec;
   try {
-    return parseCron(schedule, timeZone ?? undefined).next(now);
+    return timeAfter(parseCron(schedule, timeZone ?? undefined), earliestOf(cronJob), now);
   } catch {
     return undefined;
   }
@@ -88,9 +100,10 @@ export function cronJobController(context: ControllerContext): Controller {
   return { stopped: queue.stopped };
 
   /** A changed schedule starts with its next time; times it would have had before are not made up for. */
-  function millisecondsToNewSchedule({ spec: old }: SeenCronJob, { spec }: SeenCronJob): number | undefined {
+  function millisecondsToNewSchedule({ spec: old }: SeenCronJob, cronJob: SeenCronJob): number | undefined {
+    const { spec } = cronJob;
     if (old.schedule === spec.schedule && old.timeZone === spec.timeZone) return undefined;
-    const next = nextTime(spec, clock.now());
+    const next = nextTime(cronJob, clock.now());
     return next === undefined ? undefined : next - clock.now() + slackMilliseconds;
   }
 
@@ -222,10 +235,10 @@ export function cronJobController(context: ControllerContext): Controller {
       return;
     }
     const deadlineSeconds = spec.startingDeadlineSeconds ?? undefined;
-    const earliest = timeOf(status.lastScheduleTime) || timeOf(metadata.creationTimestamp);
+    const earliest = earliestOf(cronJob);
     const { at, tooMany } = dueTime(schedule, { earliest, now, deadlineSeconds });
     const requeueForNext = (): Requeue => {
-      const next = schedule.next(now);
+      const next = timeAfter(schedule, earliest, now);
       return next === undefined ? undefined : { requeueAfterMilliseconds: next - now + slackMilliseconds };
     };
     if (tooMany) {

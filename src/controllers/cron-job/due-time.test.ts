@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseCron } from "#base";
-import { dueTime } from "./cron-job.ts";
+import { dueTime, timeAfter } from "./cron-job.ts";
 
 const at = (text: string): number => Date.parse(text);
 
@@ -22,3 +22,24 @@ test("the last of the missed times is due, though periods differ", () => {
   });
   assert.equal(due.at, at("2030-01-04T10:00:00Z"));
 });
+
+test("the last time is found though the only times in a year lie close together", () => {
+  const due = dueTime(parseCron("* * * 1 *", "Europe/Berlin"), {
+    earliest: at("2029-12-15T00:00:00Z"),
+    now: at("2030-12-20T00:00:00Z"),
+    deadlineSeconds: undefined,
+  });
+  assert.deepEqual(due, { at: at("2030-01-31T22:59:00Z"), tooMany: true });
+});
+
+const nextCases: [name: string, schedule: string, earliest: string, now: string, next: string][] = [
+  ["a period counts from the last time", "@every 24h", "01T00:00:00Z", "01T23:00:00Z", "02T00:00:00Z"],
+  ["a period counts from the last missed time", "@every 1h", "01T00:00:00Z", "02T00:20:07Z", "02T01:00:00Z"],
+  ["times of day follow now", "0 9 * * *", "01T09:00:00Z", "05T08:00:00Z", "05T09:00:00Z"],
+  ["a clock that was set back delays nothing", "@every 1m", "09T00:00:00Z", "01T00:00:00Z", "01T00:01:00Z"],
+];
+for (const [name, schedule, earliest, now, next] of nextCases)
+  test(`of the next times, ${name}`, () => {
+    const day = (text: string): number => at(`2030-01-${text}`);
+    assert.equal(timeAfter(parseCron(schedule, "UTC"), day(earliest), day(now)), day(next));
+  });
