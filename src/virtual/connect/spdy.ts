@@ -65,7 +65,10 @@ export function spdySession(socket: Duplex): SpdySession {
   const streams = new Map<number, StreamHandlers>();
   const headers = headerBlocks();
   let next = 1;
-  let pending: Buffer = Buffer.alloc(0);
+  // The head of the current frame, followed by the number with which the body of a control frame begins.
+  const start = Buffer.alloc(frameHead + 4);
+  let startLength = 0;
+  let bodyLeft = 0;
   const control = (kind: number, flags: number, body: Buffer): boolean => {
     const head = Buffer.alloc(frameHead);
     head.writeUInt16BE(version, 0);
@@ -91,32 +94,37 @@ export function spdySession(socket: Duplex): SpdySession {
     stream?.onEnd?.();
   };
 
+  // Bodies are processed as they arrive and never held: a frame may have 16 MiB, in parts of any size.
   function feed(bytes: Uint8Array): void {
-    pending = pending.length === 0 ? Buffer.from(bytes) : Buffer.concat([pending, bytes]);
-    let at = 0;
-    while (pending.length - at >= frameHead) {
-      // Pending data is bounded by the protocol, since lengths have three bytes.
-      const length = pending.readUInt32BE(at + 4) & 0xffffff;
-      if (pending.length - at < frameHead + length) break;
-      take(
-        pending.readUInt32BE(at),
-        pending[at + 4]!,
-        pending.subarray(at + frameHead, at + frameHead + length),
-      );
-      at += frameHead + length;
+    const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    for (let at = 0; at < chunk.length;) {
+      if (startLength < frameHead) {
+        const taken = chunk.copy(start, startLength, at, at + frameHead - startLength);
+        at += taken;
+        startLength += taken;
+        if (startLength < frameHead) return;
+        bodyLeft = start.readUIntBE(5, 3);
+      }
+      const body = chunk.subarray(at, at + bodyLeft);
+      at += body.length;
+      bodyLeft -= body.length;
+      take(start.readUInt32BE(0), start[4]!, body);
     }
-    pending = at === 0 ? pending : Buffer.from(pending.subarray(at));
   }
 
   function take(first: number, flags: number, body: Buffer): void {
-    if (first < 0x80000000) {
-      if (body.length > 0) streams.get(first)?.onData?.(body);
-      if (flags & lastOfStream) ended(first);
-      return;
-    }
+    const isData = first < 0x80000000;
+    if (!isData) startLength += body.copy(start, startLength);
+    else if (body.length > 0) streams.get(first)?.onData?.(body);
+    if (bodyLeft > 0) return;
     const kind = first & 0xffff;
-    if (kind === kinds.ping) control(kinds.ping, 0, Buffer.from(body));
-    else if (kind === kinds.reset && body.length >= 4) ended(body.readUInt32BE(0) & 0x7fffffff);
+    if (isData) {
+      if (flags & lastOfStream) ended(first);
+    } else if (startLength === start.length) {
+      if (kind === kinds.ping) control(kinds.ping, 0, Buffer.from(start.subarray(frameHead)));
+      else if (kind === kinds.reset) ended(start.readUInt32BE(frameHead) & 0x7fffffff);
+    }
+    startLength = 0;
   }
 
   socket.on("data", feed);

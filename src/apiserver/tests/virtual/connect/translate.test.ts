@@ -155,6 +155,41 @@ test("a status that arrives byte by byte is parsed once", async (t) => {
   assert.equal(parsed.filter(({ arguments: [given] }) => `${text}\n`.startsWith(String(given))).length, 1);
 });
 
+test("output is forwarded as it arrives, also of a frame that is not complete", async () => {
+  const parts: Buffer[] = [];
+  let write: (part: Buffer) => void = () => undefined;
+  await using agent = await fakeAgent({
+    upgrade: (_, socket) => {
+      socket.write(agreed);
+      write = (part) => void socket.write(part);
+      otherHalf(
+        socket,
+        (id, type) => {
+          if (type === "error") parts.push(frame(id, 1, Buffer.from('{"status":"Success"}')));
+          if (type !== "stdout") return;
+          const [output, pinged] = [frame(id, 0, Buffer.from("ab")), frame(0x80030006, 0, ping)];
+          parts.unshift(output.subarray(9), pinged);
+          write(output.subarray(0, 3));
+          setImmediate(() => write(output.subarray(3, 9)));
+        },
+        async () => undefined,
+        (kind) => kind === 6 && write(parts.pop()!),
+      );
+    },
+  });
+  await using server = await cluster(agent, 0);
+  const client = open(server, "exec?command=cat&stdout=true", "v5.channel.k8s.io");
+  const messages: string[] = [];
+  client.on("message", (data: Buffer) => {
+    messages.push(`${data[0]} ${data.subarray(1).toString()}`);
+    if (messages.at(-1) !== "1 a") return;
+    write(Buffer.concat([parts.shift()!, parts[0]!.subarray(0, 9)]));
+    setImmediate(() => write(parts.shift()!.subarray(9)));
+  });
+  await once(client, "close");
+  assert.deepEqual(messages, ["1 ", "1 a", "1 b", '3 {"status":"Success"}']);
+});
+
 const protocol = "SPDY/3.1+portforward.k8s.io";
 test("port forwarding: messages carry the agent's bytes, both ways", async () => {
   await using agent = await fakeAgent({
