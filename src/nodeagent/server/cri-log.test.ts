@@ -97,6 +97,22 @@ test("following loses no lines of a log that is rotated at any moment", async (t
   await done;
 });
 
+test("a long line is searched for its end once", async (t) => {
+  const { path, done, until, end } = await following(t);
+  await until("one\n");
+  const searches = t.mock.method(Buffer.prototype as { indexOf(value: unknown): number }, "indexOf").mock;
+  const text = "x".repeat(4 * 1024 * 1024);
+  end();
+  await appendFile(path, line(text));
+  await done;
+  const searched = searches.calls
+    .filter(({ arguments: [value] }) => value === 10)
+    .map(({ this: bytes }) => bytes as Buffer)
+    .filter((bytes) => bytes.toString("latin1", 0, 500).includes("xxx"))
+    .reduce((total, { length }) => total + length, 0);
+  assert.ok(searched < 2 * text.length, `${searched} bytes were searched`);
+});
+
 test("following ends when the reader disconnects", async (t) => {
   const { done, until, stop } = await following(t);
   await until("one\n");

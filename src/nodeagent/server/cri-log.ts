@@ -38,28 +38,31 @@ export async function readLog({ path, query, clock, isRunning, write, signal }: 
   try {
     const out = lineWriter(query, write);
     let position = query.tailLines === undefined ? 0 : await tailStart(file, query.tailLines);
-    let rest: Uint8Array = new Uint8Array(0);
+    // The beginning of a line whose end is not written yet, in the parts in which it was read.
+    let rest: Uint8Array[] = [];
+    let restBytes = 0;
     const drain = async (): Promise<boolean> => {
       for (;;) {
         const buffer = Buffer.allocUnsafe(chunkBytes);
         const { bytesRead } = await file.read(buffer, 0, chunkBytes, position);
         if (bytesRead === 0) return true;
         position += bytesRead;
-        const data: Uint8Array =
-          rest.length > 0
-            ? Buffer.concat([rest, buffer.subarray(0, bytesRead)])
-            : buffer.subarray(0, bytesRead);
+        const data = buffer.subarray(0, bytesRead);
         let from = 0;
         for (let at = data.indexOf(newline); at >= 0; at = data.indexOf(newline, from)) {
-          const isDone = out.line(data.subarray(from, at));
+          const end = data.subarray(from, at);
+          const isDone = out.line(restBytes > 0 ? Buffer.concat([...rest, end]) : end);
           from = at + 1;
+          rest = [];
+          restBytes = 0;
           if (isDone) {
             await out.flush();
             return false;
           }
         }
-        rest = Uint8Array.from(data.subarray(from));
-        if (rest.length > maxLineBytes)
+        rest.push(Uint8Array.from(data.subarray(from)));
+        restBytes += bytesRead - from;
+        if (restBytes > maxLineBytes)
           throw new Error(`a line of ${path} is longer than ${maxLineBytes} bytes`);
         await out.flush();
         if (signal.aborted) return false;
@@ -67,7 +70,7 @@ export async function readLog({ path, query, clock, isRunning, write, signal }: 
     };
     if (!(await drain())) return;
     if (!query.follow) {
-      if (rest.length > 0) out.line(rest);
+      if (restBytes > 0) out.line(Buffer.concat(rest));
       await out.flush();
       return;
     }
@@ -85,7 +88,8 @@ export async function readLog({ path, query, clock, isRunning, write, signal }: 
           await file.close();
           file = next;
           position = 0;
-          rest = new Uint8Array(0);
+          rest = [];
+          restBytes = 0;
           continue;
         }
         if (!wasRunning || signal.aborted) return;
