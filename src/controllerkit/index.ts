@@ -38,6 +38,7 @@ export {
   resourceText,
 } from "./discovery.ts";
 export { type ResourceOfKind, groupOf, resourceOfKind } from "./kind-resources.ts";
+export { reused } from "./reused.ts";
 export { type Expectations, expectations } from "./expectations.ts";
 export {
   ignoreReasons,

@@ -1,7 +1,8 @@
 // Resources of kinds that objects refer to by group and kind.
 import type { Clock } from "#base";
 import type { ApiClient } from "#client";
-import { type Discovered, type ServedResource, discover } from "./discovery.ts";
+import { type ServedResource, discover } from "./discovery.ts";
+import { reused } from "./reused.ts";
 
 /** Returns the resource of a kind; rejects if none is served. */
 export type ResourceOfKind = (apiVersion: string, kind: string) => Promise<ServedResource>;
@@ -14,17 +15,7 @@ export const groupOf = (apiVersion: string): string =>
 
 /** Returns a lookup whose discovery is reused for half a minute: it takes a request per group version. */
 export function resourceOfKind(client: ApiClient, clock: Clock): ResourceOfKind {
-  let current: { readonly discovered: Promise<Discovered>; readonly until: number } | undefined;
-  const discovered = (): Promise<Discovered> => {
-    if (!current || clock.monotonic() >= current.until) {
-      const fresh = { discovered: discover(client), until: clock.monotonic() + lifeMilliseconds };
-      current = fresh;
-      fresh.discovered.catch(() => {
-        if (current === fresh) current = undefined;
-      });
-    }
-    return current.discovered;
-  };
+  const discovered = reused(clock, lifeMilliseconds, () => discover(client));
   return async (apiVersion, kind) => {
     const group = groupOf(apiVersion);
     const { resources } = await discovered();

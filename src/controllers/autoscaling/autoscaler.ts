@@ -80,7 +80,7 @@ export function autoscalerController(
   const events = recorderFor(context, "horizontal-pod-autoscaler");
   const own = autoscalerMetrics(context.metrics);
   const kindResource = resourceOfKind(client, clock);
-  const metrics = metricsClient(client, kindResource);
+  const metrics = metricsClient(client, kindResource, clock);
   const resource = client.of(kinds.horizontalPodAutoscalers);
   const histories = new Map<string, ScaleHistory>();
   const targets = new TargetSelectors();

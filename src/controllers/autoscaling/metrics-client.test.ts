@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { virtualClock } from "#base";
 import type { ApiClient } from "#client";
 import { dialects } from "#dialect";
 import { metricsClient } from "./metrics-client.ts";
@@ -9,26 +10,38 @@ const served: Readonly<Record<string, string>> = {
   Service: "v1 services",
 };
 
-/** Returns a metrics client over one response, and the paths it requested. */
-function clientOver(response: object) {
+const group = "/apis/custom.metrics.orch.io";
+const servedIn = (...versions: readonly string[]) => ({
+  versions: versions.map((version) => ({ version })),
+  preferredVersion: { version: versions[0] },
+});
+
+/** Returns a metrics client over one response, and the paths it requested apart from that of the group. */
+function clientOver(response: object, customGroup: object = servedIn("v1beta1")) {
   const paths: string[] = [];
+  const clock = virtualClock(0);
   const client = {
     dialect: dialects.orch,
     request: (_method: string, path: string) => {
+      if (path === group) return Promise.resolve(customGroup);
       paths.push(path);
       return Promise.resolve(response);
     },
   } as unknown as ApiClient;
-  const metrics = metricsClient(client, (_apiVersion, kind) => {
-    const [groupVersion, plural] = (served[kind] ?? "").split(" ");
-    return plural
-      ? Promise.resolve({ groupVersion: groupVersion!, kind, plural, namespaced: true, verbs: [] })
-      : Promise.reject(new Error(`no matches for kind "${kind}" in group ""`));
-  });
+  const metrics = metricsClient(
+    client,
+    (_apiVersion, kind) => {
+      const [groupVersion, plural] = (served[kind] ?? "").split(" ");
+      return plural
+        ? Promise.resolve({ groupVersion: groupVersion!, kind, plural, namespaced: true, verbs: [] })
+        : Promise.reject(new Error(`no matches for kind "${kind}" in group ""`));
+    },
+    clock,
+  );
   return { metrics, paths };
 }
 
-const root = "/apis/custom.metrics.orch.io/v1beta1/namespaces/shop/";
+const root = `${group}/v1beta1/namespaces/shop/`;
 const metric = { name: "hits", selector: { matchLabels: { verb: "GET" } } };
 const one = { items: [{ describedObject: { name: "a" }, value: "3" }] };
 
@@ -49,6 +62,23 @@ test("a metric of pods is requested with the selectors of the pods and of the me
   await metrics.pods("shop", "app=web", metric);
   assert.deepEqual(paths, [`${root}pods/*/hits?labelSelector=app%3Dweb&metricLabelSelector=verb%3DGET`]);
 });
+
+const versions: [served: readonly string[], requested: string][] = [
+  [["v1beta2", "v1beta1"], "v1beta2"],
+  [["v1beta1", "v1beta2"], "v1beta1"],
+  [["v1", "v1beta2", "v1beta1"], "v1beta2"],
+];
+for (const [served, requested] of versions)
+  test(`custom metrics served as ${served.join(", ")} are requested as ${requested}`, async () => {
+    const { metrics, paths } = clientOver(one, servedIn(...served));
+    await metrics.pods("shop", "", { name: "hits" });
+    assert.deepEqual(paths, [`${group}/${requested}/namespaces/shop/pods/*/hits`]);
+  });
+
+test("custom metrics in unknown versions only are not requested", () =>
+  assert.rejects(clientOver(one, servedIn("v1")).metrics.pods("shop", "", { name: "hits" }), {
+    message: "unable to fetch metrics from custom metrics API: no known available metric versions found",
+  }));
 
 test("an object of a kind that is not served has no metric", () =>
   assert.rejects(clientOver(one).metrics.object("shop", { kind: "Rocket", name: "web" }, metric), {

@@ -1,8 +1,15 @@
 // Client of the resource, custom and external metrics APIs.
 import type { CrossVersionObjectReference, MetricIdentifier } from "#api";
-import { ApiError, durationMillis, labelSelectorText, parseQuantity, quantityMilliValue } from "#base";
+import {
+  ApiError,
+  type Clock,
+  durationMillis,
+  labelSelectorText,
+  parseQuantity,
+  quantityMilliValue,
+} from "#base";
 import type { ApiClient } from "#client";
-import { type ResourceOfKind, groupOf, resourceText } from "#controllerkit";
+import { type ResourceOfKind, groupOf, resourceText, reused } from "#controllerkit";
 import { timeOf } from "../pods.ts";
 import type { PodMetric } from "./replicas.ts";
 
@@ -40,10 +47,19 @@ export interface MetricsClient {
 
 const milli = (text: string): number => quantityMilliValue(parseQuantity(text));
 
-export function metricsClient(client: ApiClient, kindResource: ResourceOfKind): MetricsClient {
+/** Versions of the custom metrics API, which differ in fields that are not used here. */
+const customVersions = ["v1beta2", "v1beta1"];
+const versionLifeMilliseconds = 15_000;
+
+interface ApiGroup {
+  readonly preferredVersion?: { readonly version: string };
+  readonly versions?: readonly { readonly version: string }[];
+}
+
+export function metricsClient(client: ApiClient, kindResource: ResourceOfKind, clock: Clock): MetricsClient {
   const { groupSuffix } = client.dialect.wire;
-  const path = (group: string, rest: string): string =>
-    `/apis/${group}.${groupSuffix}/v1beta1/namespaces/${rest}`;
+  const groupPath = (group: string): string => `/apis/${group}.${groupSuffix}`;
+  const path = (group: string, rest: string): string => `${groupPath(group)}/v1beta1/namespaces/${rest}`;
   interface ValueList {
     readonly items?: readonly {
       readonly describedObject?: { readonly name?: string };
@@ -80,8 +96,20 @@ export function metricsClient(client: ApiClient, kindResource: ResourceOfKind): 
       );
     }
   };
-  const custom = (rest: string): Promise<unknown> =>
-    fetchFrom("custom", "custom.metrics", path("custom.metrics", rest), "");
+  const fetchCustom = (url: string): Promise<unknown> => fetchFrom("custom", "custom.metrics", url, "");
+  /** The preferred version if it is known, or else the first known one. */
+  const customVersion = reused(clock, versionLifeMilliseconds, async () => {
+    const { preferredVersion, versions = [] } = (await fetchCustom(groupPath("custom.metrics"))) as ApiGroup;
+    const served = [...(preferredVersion ? [preferredVersion] : []), ...versions];
+    const found = served.find(({ version }) => customVersions.includes(version));
+    if (!found)
+      throw new Error(
+        "unable to fetch metrics from custom metrics API: no known available metric versions found",
+      );
+    return found.version;
+  });
+  const custom = async (rest: string): Promise<unknown> =>
+    fetchCustom(`${groupPath("custom.metrics")}/${await customVersion()}/namespaces/${rest}`);
   return {
     resource: async (namespace, selector, resource, container) => {
       const url = path("metrics", `${encodeURIComponent(namespace)}/pods${query(selector)}`);
