@@ -16,10 +16,13 @@ export interface ProviderKeys {
   /** Returns the keys with this id; without an id, all of them. Throws if none are known. */
   candidates(kid: string | undefined): Promise<readonly JsonWebKeyEntry[]>;
   /**
-   * Returns the candidates that are new after a refresh, for a token that none of the known keys signed: keys
-   * may have been replaced under the same id. Empty if they are unchanged.
+   * Returns the candidates after a refresh without those that were tried: keys may have been replaced under the
+   * same id. Empty if they are unchanged.
    */
-  newCandidates(kid: string | undefined): Promise<readonly JsonWebKeyEntry[]>;
+  newCandidates(
+    kid: string | undefined,
+    tried: readonly JsonWebKeyEntry[],
+  ): Promise<readonly JsonWebKeyEntry[]>;
 }
 
 export interface ProviderKeysOptions {
@@ -75,8 +78,8 @@ export function providerKeys({ issuer, discoveryUrl, clock, fetch }: ProviderKey
         `failed to verify signature: ${failure ? `fetching keys ${failure.message}` : "failed to verify id token signature"}`,
       );
     },
-    newCandidates: async (kid) => {
-      const before = new Set(matching(kid).map((key) => JSON.stringify(key)));
+    newCandidates: async (kid, tried) => {
+      const before = new Set(tried.map((key) => JSON.stringify(key)));
       await refresh();
       return matching(kid).filter((key) => !before.has(JSON.stringify(key)));
     },

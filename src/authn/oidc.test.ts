@@ -5,6 +5,7 @@ import { virtualClock } from "#base";
 import { BadCredential } from "./authenticator.ts";
 import { type PlainMapping, plainMapping } from "./claims.ts";
 import { DocumentRefused } from "./fetch-document.ts";
+import { providerKeys } from "./oidc-keys.ts";
 import { oidcTokens } from "./oidc.ts";
 
 const issuer = "https://issuer.example";
@@ -254,6 +255,27 @@ test("keys are fetched for an unknown key id, at most every second, and cached o
   await clock.advance(1000);
   await identify(second);
   assert.equal(requests.length, 3);
+});
+
+test("keys replaced under the same id are tried by every token that none of the former keys signed", async () => {
+  const clock = virtualClock(now);
+  let key = "old";
+  const fetch = async (url: string): Promise<string> =>
+    JSON.stringify(
+      url === `${issuer}/keys`
+        ? { keys: [{ kty: "RSA", kid: "k1", n: key }] }
+        : { issuer, jwks_uri: `${issuer}/keys` },
+    );
+  const keys = providerKeys({ issuer, clock, fetch });
+  const tried = await keys.candidates("k1");
+  key = "new";
+  await clock.advance(1000);
+  for (const attempt of [1, 2])
+    assert.deepEqual(
+      await keys.newCandidates("k1", tried),
+      [{ kty: "RSA", kid: "k1", n: "new" }],
+      `${attempt}`,
+    );
 });
 
 test("a discovery document at another URL must still name the issuer", async () => {
