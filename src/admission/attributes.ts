@@ -31,6 +31,12 @@ export interface Equivalent {
   readonly kind: KindName;
 }
 
+/** The objects of a request in one version. */
+export interface VersionedObjects {
+  readonly object: Record<string, unknown> | undefined;
+  readonly oldObject: Record<string, unknown> | undefined;
+}
+
 export interface AdmissionAttributes {
   readonly operation: Operation;
   /** The requested resource. */
@@ -60,20 +66,21 @@ export interface AdmissionAttributes {
   warn(text: string): void;
   /** Adds an annotation to the audit event of the request; the first value of a key is kept. */
   annotate(key: string, value: string): void;
-  /** Returns copies of the object and the old object in the given version. */
-  versioned(apiVersion: string): {
-    readonly object: Record<string, unknown> | undefined;
-    readonly oldObject: Record<string, unknown> | undefined;
-  };
-  /** Replaces the object by one given in a served version, after decoding and defaulting it. */
-  replace(object: Record<string, unknown>, apiVersion: string): void;
+  /**
+   * Returns copies of the object and the old object in the given version; a promise only where a webhook
+   * converts between versions.
+   */
+  versioned(apiVersion: string): VersionedObjects | Promise<VersionedObjects>;
+  /**
+   * Replaces the object by one given in a served version, after decoding and defaulting it. Returns a promise
+   * only where a webhook converts between versions.
+   */
+  replace(object: Record<string, unknown>, apiVersion: string): Promise<void> | undefined;
 }
-
-export type VersionedObjects = ReturnType<AdmissionAttributes["versioned"]>;
 
 /** Returns a function that copies the objects in each version once, for readers that do not change them. */
 export function sharedVersions(attributes: AdmissionAttributes): AdmissionAttributes["versioned"] {
-  const versions = new Map<string, VersionedObjects>();
+  const versions = new Map<string, ReturnType<AdmissionAttributes["versioned"]>>();
   return (apiVersion) => versions.getOrInsertComputed(apiVersion, () => attributes.versioned(apiVersion));
 }
 
@@ -119,11 +126,11 @@ export function virtualAttributes(
       object: shown(object, apiVersion),
       oldObject: shown(oldObject, apiVersion),
     }),
-    replace: (next) =>
-      replaceContents(object!, {
-        ...next,
-        ...("apiVersion" in object! && { apiVersion: object["apiVersion"] }),
-      }),
+    replace: (next) => {
+      const kept = "apiVersion" in object! && { apiVersion: object["apiVersion"] };
+      replaceContents(object!, { ...next, ...kept });
+      return undefined;
+    },
   };
 }
 

@@ -2,6 +2,7 @@ export {
   type UserInfo,
   type AdmissionPlugin,
   type AdmissionAttributes,
+  type VersionedObjects,
   type Equivalent,
   type KindName,
   type Operation,

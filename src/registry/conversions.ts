@@ -1,6 +1,6 @@
-// Conversion inside code that needs a synchronous result: when an object has to be converted by a conversion
-// webhook, the function is aborted and restarted once the converted object is available. The function must
-// have no side effects.
+// Conversion by a conversion webhook during one write. In code that needs a synchronous result, the function is
+// aborted and restarted once the converted object is available. The function must have no side effects.
+import { deepCopy } from "#base";
 import { stringifyJson } from "#schema";
 import type { ApiObject } from "./strategy.ts";
 
@@ -27,7 +27,7 @@ export async function withConversions<T>(
 ): Promise<T> {
   const done = new Map<string, ApiObject>();
   const convert: ConvertObject = (object, to) => {
-    const key = `${to} ${stringifyJson(object)}`;
+    const key = keyOf(object, to);
     const made = done.get(key);
     if (!made) throw new PendingConversion({ object, to, key });
     return structuredClone(made);
@@ -43,3 +43,29 @@ export async function withConversions<T>(
   }
   throw new Error("a write needs too many conversions");
 }
+
+/** The objects of one write in other versions: each is converted to a version once. */
+export class ConvertedObjects {
+  readonly #between: ConvertBetween;
+  readonly #made = new Map<string, Promise<ApiObject> | ApiObject>();
+
+  constructor(between: ConvertBetween) {
+    this.#between = between;
+  }
+
+  /** Returns a copy of the object in another version. */
+  async get(object: ApiObject, to: string): Promise<ApiObject> {
+    const made = this.#made.getOrInsertComputed(keyOf(object, to), () => this.#between(object, to));
+    return deepCopy(await made);
+  }
+
+  /** Converts an object from another version; converting it back returns the given one. */
+  async from(object: ApiObject, to: string, read: (converted: ApiObject) => ApiObject): Promise<ApiObject> {
+    const { apiVersion } = object;
+    const converted = read(await this.get(object, to));
+    this.#made.set(keyOf(converted, apiVersion), object);
+    return converted;
+  }
+}
+
+const keyOf = (object: ApiObject, to: string): string => `${to} ${stringifyJson(object)}`;

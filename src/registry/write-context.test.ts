@@ -27,7 +27,7 @@ test("a plugin can read the object in every served version", async (t) => {
   const observer = plugin({
     mutate: async (attributes) => {
       seen.push(attributes.equivalents.map(({ kind: { group, version } }) => `${group}/${version}`));
-      const { object } = attributes.versioned("v1");
+      const { object } = await attributes.versioned("v1");
       seen.push([object?.["apiVersion"], object?.["message"], object?.["note"]]);
       object!["message"] = "a copy";
       seen.push(attributes.object?.["note"]);
@@ -41,8 +41,8 @@ test("a plugin can read the object in every served version", async (t) => {
 test("a plugin can replace the object in another version", async (t) => {
   const replace = plugin({
     mutate: async (attributes) => {
-      const { object } = attributes.versioned("v1");
-      attributes.replace({ ...object, message: "replaced", unknown: 1 }, "v1");
+      const { object } = await attributes.versioned("v1");
+      await attributes.replace({ ...object, message: "replaced", unknown: 1 }, "v1");
     },
   });
   const { create } = await harness(t, event, { plugins: [replace] });

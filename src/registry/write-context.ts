@@ -5,13 +5,15 @@ import {
   type Equivalent,
   type Operation,
   type UserInfo,
+  type VersionedObjects,
   WriteState,
   replaceContents,
 } from "#admission";
 import type { ObjectMeta } from "#api";
 import { badRequest, deepCopy } from "#base";
 import { groupName } from "#dialect";
-import { applyDefaults } from "#schema";
+import { applyDefaults, stringifyJson } from "#schema";
+import { ConvertedObjects } from "./conversions.ts";
 import { decodeJson } from "./encoding.ts";
 import type { WriteRequest } from "./request.ts";
 import type { Endpoint, Resource } from "./resource.ts";
@@ -54,6 +56,8 @@ export class WriteAttributes implements AdmissionAttributes {
   readonly #context: RequestContext;
   readonly #old: ApiObject | (() => ApiObject) | undefined;
   readonly #view: AdmissionView | undefined;
+  /** Set where a webhook converts between versions. */
+  readonly #converted: ConvertedObjects | undefined;
 
   constructor(
     request: WriteRequest,
@@ -75,6 +79,8 @@ export class WriteAttributes implements AdmissionAttributes {
     this.#context = context;
     this.#old = old;
     this.#view = view;
+    const { between } = resource.conversion ?? {};
+    this.#converted = between && new ConvertedObjects(between);
   }
 
   get requestKind(): AdmissionAttributes["kind"] {
@@ -133,29 +139,48 @@ export class WriteAttributes implements AdmissionAttributes {
     if (view?.requested)
       return deepCopy({ object: view.requested.object, oldObject: view.requested.old }) as never;
     const show = view ? (object: ApiObject) => view.show(object) : this.#endpoint(apiVersion).fromHub;
-    const { custom } = this.#request.endpoint.resource.strategy;
-    const shown = (object: AdmissionAttributes["object"]): AdmissionAttributes["object"] => {
-      if (!object) return undefined;
-      const made = show(deepCopy(object) as unknown as ApiObject);
-      // A new custom resource has no creation timestamp until it is assigned one.
-      if (custom && this.operation === "CREATE" && !made.metadata.creationTimestamp)
-        delete (made.metadata as Partial<ObjectMeta>).creationTimestamp;
-      return made as never;
-    };
+    if (this.#converted && !view && apiVersion !== this.#request.endpoint.resource.hubVersion)
+      return this.#convertedTo(apiVersion, this.#converted);
+    const shown = (object: AdmissionAttributes["object"]): AdmissionAttributes["object"] =>
+      object && this.#sent(show(deepCopy(object) as unknown as ApiObject));
     return { object: shown(this.object), oldObject: shown(this.oldObject) };
   }
-  replace(object: Record<string, unknown>, apiVersion: string): void {
+  async #convertedTo(apiVersion: string, converted: ConvertedObjects): Promise<VersionedObjects> {
+    const shown = async (object: AdmissionAttributes["object"]): Promise<AdmissionAttributes["object"]> =>
+      object && this.#sent(await converted.get(object as unknown as ApiObject, apiVersion));
+    return { object: await shown(this.object), oldObject: await shown(this.oldObject) };
+  }
+  /** A new custom resource has no creation timestamp until it is assigned one. */
+  #sent(object: ApiObject): Record<string, unknown> {
+    const { custom } = this.#request.endpoint.resource.strategy;
+    if (custom && this.operation === "CREATE" && !object.metadata.creationTimestamp)
+      delete (object.metadata as Partial<ObjectMeta>).creationTimestamp;
+    return object as never;
+  }
+  replace(object: Record<string, unknown>, apiVersion: string): Promise<void> | undefined {
     if (!this.object) throw new Error(`a ${this.operation} has no object to replace`);
     if (this.#view?.requested) {
-      this.#view.requested.object = decodeJson(this.#view.endpoint.schema, JSON.stringify(object));
-      return;
+      this.#view.requested.object = decodeJson(this.#view.endpoint.schema, stringifyJson(object));
+      return undefined;
     }
     const { schema, resource, toHub } = this.#endpoint(apiVersion);
-    const decoded = decodeJson(schema, JSON.stringify(object));
+    const decoded = decodeJson(schema, stringifyJson(object));
     applyDefaults(schema, decoded as never);
+    if (this.#converted && apiVersion !== resource.hubVersion)
+      return this.#replaceConverted(this.object, decoded, this.#converted);
     const hub = toHub(decoded);
     resource.strategy.defaults?.(hub, this.#context);
     replaceContents(this.object, hub as unknown as Record<string, unknown>);
+    return undefined;
+  }
+  async #replaceConverted(
+    object: Record<string, unknown>,
+    next: ApiObject,
+    converted: ConvertedObjects,
+  ): Promise<void> {
+    const { hub, hubVersion } = this.#request.endpoint.resource;
+    const read = (made: ApiObject): ApiObject => decodeJson(hub, stringifyJson(made));
+    replaceContents(object, { ...(await converted.from(next, hubVersion, read)) });
   }
   #endpoint(apiVersion: string): Endpoint {
     const { resource } = this.#request.endpoint;

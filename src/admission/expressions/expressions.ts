@@ -21,7 +21,7 @@ import {
   sameType,
   types,
 } from "#cel";
-import { type AdmissionAttributes, type Equivalent, slot } from "../attributes.ts";
+import { type AdmissionAttributes, type Equivalent, type VersionedObjects, slot } from "../attributes.ts";
 import { requestOf } from "../webhooks/review.ts";
 import { namespaceOf } from "../webhooks/matching.ts";
 
@@ -187,7 +187,7 @@ const typeWord = (type: CelType): string => (type.kind === "null" ? "null_type" 
 export interface RequestView {
   readonly attributes: AdmissionAttributes;
   readonly matched: Equivalent;
-  readonly objects: ReturnType<AdmissionAttributes["versioned"]>;
+  readonly objects: VersionedObjects;
   /** Undefined if the policy has no parameters; null if the binding has none. */
   readonly params?: Value;
   /** The namespace of the object, for expressions of later releases; null for cluster-scoped objects. */

@@ -15,6 +15,7 @@ import {
   type AdmissionPlugin,
   type Equivalent,
   type UserInfo,
+  type VersionedObjects,
   sharedVersions,
 } from "../attributes.ts";
 import type { Expressions } from "../expressions/expressions.ts";
@@ -236,10 +237,12 @@ class PolicyEvaluation {
   ): Promise<void> {
     const attributes = this.#attributes;
     const namespace = namespaceOf(attributes);
+    const objects = await this.#objectsIn(apiVersionOf(matched), name);
+    if (!objects) return;
     const view = {
       attributes,
       matched,
-      objects: this.#request.versioned(apiVersionOf(matched)),
+      objects,
       params,
       namespace: ((namespace && (await this.#options.namespace?.(namespace))) || null) as Value,
       decide: this.#options.decide(attributes.user),
@@ -277,6 +280,15 @@ class PolicyEvaluation {
       this.#deny(denial.message, denial.reason, name);
     }
     for (const { key, value } of annotations) this.#addAnnotation(key, value.slice(0, maxAnnotationLength));
+  }
+
+  async #objectsIn(apiVersion: string, binding: string): Promise<VersionedObjects | undefined> {
+    try {
+      return await this.#request.versioned(apiVersion);
+    } catch (error) {
+      this.#misconfigured(`failed to convert object version: ${(error as Error).message}`, binding);
+      return undefined;
+    }
   }
 
   #addAnnotation(key: string, value: string): void {

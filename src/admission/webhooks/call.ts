@@ -5,7 +5,7 @@ import { type Clock, badRequest } from "#base";
 import type { Span } from "#tracing";
 import type { AdmissionAttributes } from "../attributes.ts";
 import { FailedCall } from "./errors.ts";
-import { type Invocation, apiVersionOf } from "./hooks.ts";
+import type { Invocation } from "./hooks.ts";
 import { readReply } from "./read-reply.ts";
 import { type ReviewResponse, checkResponse, buildReview, reviewVersion } from "./review.ts";
 import type { PostReview } from "./transport.ts";
@@ -25,7 +25,7 @@ const slowMilliseconds = 500;
 
 /** Calls a webhook and returns its response; throws BrokenCall if there is no usable one. */
 export async function callWebhook(
-  { hook: { webhook, configuration }, matched, versioned }: Invocation<ValidatingWebhook>,
+  { hook: { webhook, configuration }, matched, objects }: Invocation<ValidatingWebhook>,
   attributes: AdmissionAttributes,
   mutating: boolean,
   options: CallOptions,
@@ -41,7 +41,7 @@ export async function callWebhook(
       400,
     );
   const apiVersion = `${options.reviewGroup}/${version}`;
-  const { uid, body } = buildReview(attributes, matched, apiVersion, versioned(apiVersionOf(matched)));
+  const { uid, body } = buildReview(attributes, matched, apiVersion, objects);
   const span = attributes.span?.child(
     `Call ${mutating ? "mutating" : "validating"} webhook`,
     () => ({

@@ -3,9 +3,10 @@
 import type { ValidatingWebhook } from "#api";
 import { forbidden } from "#base";
 import type { Decide } from "#cel";
-import type { AdmissionAttributes, Equivalent, UserInfo } from "../attributes.ts";
+import type { AdmissionAttributes, Equivalent, UserInfo, VersionedObjects } from "../attributes.ts";
 import { type Conditions, conditionsOf } from "../expressions/conditions.ts";
 import type { Expressions } from "../expressions/expressions.ts";
+import { internalError } from "./errors.ts";
 import { type NamespaceLabels, matchedResource, namespaceMatches, objectMatches } from "./matching.ts";
 import type { WebhookKind, WebhookMetrics } from "./metrics.ts";
 
@@ -53,8 +54,8 @@ export interface Invocation<W extends ValidatingWebhook> {
   readonly hook: Hook<W>;
   /** The resource and version by which the webhook's rules match the request. */
   readonly matched: Equivalent;
-  /** Returns copies of the objects, which may be shared with other webhooks. */
-  readonly versioned: AdmissionAttributes["versioned"];
+  /** The objects in this version; webhooks may share them and do not change them. */
+  readonly objects: VersionedObjects;
 }
 
 export interface HookMatcherOptions {
@@ -83,20 +84,32 @@ export function hookMatcher(
     if (!matched || !objectMatches(webhook.objectSelector, attributes)) return undefined;
     if (!(await namespaceMatches(webhook.namespaceSelector, attributes, options.namespaceLabels)))
       return undefined;
+    const objects = await objectsIn(apiVersionOf(matched), versioned);
     const { matchConditions } = webhook;
     if (options.conditions && matchConditions && matchConditions.length > 0) {
       const holds = compiled.getOrInsertComputed(matchConditions, () =>
         conditionsOf(options.expressions, matchConditions, webhook.failurePolicy, { params: false }),
       );
-      const objects = versioned(apiVersionOf(matched));
       const decide = options.decide(attributes.user);
       const view = { attributes, matched, objects, decide };
       const result = await holds(view, () => options.metrics.conditionFailed(webhook.name, kind));
       if ("error" in result) throw forbidden(attributes.resource, attributes.name, result.error);
       if (!result.matches) return undefined;
     }
-    return { hook, matched, versioned };
+    return { hook, matched, objects };
   };
+}
+
+/** Returns the objects in a version. A failed conversion fails the request, whatever the failure policy. */
+async function objectsIn(
+  apiVersion: string,
+  versioned: AdmissionAttributes["versioned"],
+): Promise<VersionedObjects> {
+  try {
+    return await versioned(apiVersion);
+  } catch (error) {
+    throw internalError((error as Error).message);
+  }
 }
 
 export const apiVersionOf = ({ kind: { group, version } }: Equivalent): string =>

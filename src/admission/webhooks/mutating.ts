@@ -4,7 +4,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { MutatingWebhook, MutatingWebhookConfiguration } from "#api";
 import { deepCopy, jsonKind } from "#base";
-import { type Json, jsonPatch, parseJson } from "#schema";
+import { type Json, jsonPatch, parseJson, stringifyJson } from "#schema";
 import { type AdmissionAttributes, type AdmissionPlugin, slot } from "../attributes.ts";
 import { reinvocation } from "../reinvocation.ts";
 import { callWebhook } from "./call.ts";
@@ -104,10 +104,10 @@ async function mutate(
       if (answer.patch === "") return;
       const patch = parsePatch(answer.patch);
       if (patch.length === 0) return;
-      changed = applyPatch(invocation, patch, answer.patchType, attributes);
+      changed = await applyPatch(invocation, patch, answer.patchType, attributes);
       attributes.annotate(
         `${options.patchPrefix}${place}`,
-        JSON.stringify({ configuration, webhook: webhook.name, patch, patchType: "JSONPatch" }),
+        stringifyJson({ configuration, webhook: webhook.name, patch, patchType: "JSONPatch" }),
       );
     });
     if (broken) {
@@ -137,14 +137,13 @@ function parsePatch(text: string): readonly unknown[] {
   return patch;
 }
 
-function applyPatch(
-  { hook: { webhook }, matched }: Invocation<MutatingWebhook>,
+async function applyPatch(
+  { hook: { webhook }, matched, objects: { object } }: Invocation<MutatingWebhook>,
   patch: readonly unknown[],
   type: string,
   attributes: AdmissionAttributes,
-): boolean {
+): Promise<boolean> {
   const apiVersion = apiVersionOf(matched);
-  const { object } = attributes.versioned(apiVersion);
   if (!object)
     throw internalError(
       `admission webhook ${JSON.stringify(webhook.name)} attempted to modify the object, ` +
@@ -156,9 +155,9 @@ function applyPatch(
     const patched = jsonPatch(object as Json, patch) as Record<string, unknown>;
     if (patched["kind"] !== object["kind"] || patched["apiVersion"] !== object["apiVersion"])
       throw new Error(`a patch may not make a ${String(patched["kind"])} of a ${String(object["kind"])}`);
-    attributes.replace(patched, apiVersion);
+    await attributes.replace(patched, apiVersion);
+    return !isDeepStrictEqual(object, (await attributes.versioned(apiVersion)).object);
   } catch (error) {
     throw internalError((error as Error).message);
   }
-  return !isDeepStrictEqual(object, attributes.versioned(apiVersion).object);
 }

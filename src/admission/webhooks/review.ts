@@ -1,7 +1,7 @@
 // Admission reviews: the request sent to a webhook, and validation of the response.
 
 import { newUuid } from "#base";
-import type { AdmissionAttributes, Equivalent } from "../attributes.ts";
+import type { AdmissionAttributes, Equivalent, VersionedObjects } from "../attributes.ts";
 import type { GivenStatus } from "./errors.ts";
 import { namespaceOf } from "./matching.ts";
 
@@ -56,7 +56,7 @@ export function buildReview(
   attributes: AdmissionAttributes,
   matched: Equivalent,
   apiVersion: string,
-  objects: ReturnType<AdmissionAttributes["versioned"]>,
+  objects: VersionedObjects,
 ): ReviewRequest {
   const uid = newUuid();
   const request = {

@@ -18,6 +18,7 @@ import {
   postRequest,
   requestText,
 } from "#http";
+import { stringifyJson } from "#schema";
 import { type Attributes, type Span, traceparentOf } from "#tracing";
 import { LRUCache } from "lru-cache";
 
@@ -123,7 +124,7 @@ export function webhookTransport(options: TransportOptions): PostReview {
   return async (client, body, limitMilliseconds, parent) => {
     // Go's encoder ends the document with a newline. The caller, which may yield between several calls, expects
     // that the document is encoded before this function waits for anything.
-    const text = `${JSON.stringify(body)}\n`;
+    const text = `${stringifyJson(body)}\n`;
     const query = `?timeout=${Math.ceil(limitMilliseconds / 1000)}s`;
     const target = await targetOf(client, query, options, locate);
     const url = `https://${target.hostHeader}${target.path}`;
