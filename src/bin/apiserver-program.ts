@@ -4,7 +4,7 @@ import { type Log, systemClock, versionText } from "#base";
 import { chosenDialect } from "#dialect";
 import { handleStartupOutput, logFlags, logFrom, problemText, terminalWidth } from "#options";
 import { ownMemory, returnMemory } from "./memory-return.ts";
-import { reasonToStop, notifySupervisor } from "./up/channel.ts";
+import { exitWithSupervisor, reasonToStop, notifySupervisor } from "./up/channel.ts";
 
 export interface StartedApiserver {
   readonly server: StartedServer;
@@ -15,6 +15,7 @@ export interface StartedApiserver {
 export type Companion = (started: StartedApiserver, signal: AbortSignal) => Promise<void>;
 
 export async function runApiserver(argv: readonly string[], companion?: Companion): Promise<number> {
+  exitWithSupervisor();
   const choice = chosenDialect(argv);
   if ("problem" in choice) {
     process.stderr.write(`error: ${choice.problem}\n`);

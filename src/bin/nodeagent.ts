@@ -5,7 +5,7 @@ import { chosenDialect } from "#dialect";
 import { nodeagentOptions, settleNodeagent, startAgent, writeNodeagentConfig } from "#nodeagent";
 import { handleStartupOutput, logFrom, terminalWidth } from "#options";
 import { ownMemory, returnMemory } from "./memory-return.ts";
-import { reasonToStop, notifySupervisor } from "./up/channel.ts";
+import { exitWithSupervisor, reasonToStop, notifySupervisor } from "./up/channel.ts";
 
 // The agent works in short bursts: optimized code costs more memory than it saves time, and that memory is
 // not returned.
@@ -14,6 +14,7 @@ const argv = process.argv.slice(2);
 process.exitCode = await main();
 
 async function main(): Promise<number> {
+  exitWithSupervisor();
   const out = (text: string): void => void process.stdout.write(text);
   const err = (text: string): void => void process.stderr.write(text);
   const choice = chosenDialect(argv);

@@ -13,6 +13,7 @@ import {
   settle,
   terminalWidth,
 } from "#options";
+import { exitWithSupervisor } from "../up/channel.ts";
 import { type ControlRun, type ControlSettings, runProgram } from "./run-program.ts";
 
 export interface ClientProgramParts extends ControlRun {
@@ -40,6 +41,7 @@ export async function clientProgram<O extends AnyOption>(
   workFor: (settings: SettingsOf<O>) => (parts: ClientProgramParts) => Promise<void>,
   { standalone, withFile }: ProgramHooks<O> = {},
 ): Promise<number> {
+  exitWithSupervisor();
   const err = (text: string): void => void process.stderr.write(text);
   const choice = chosenDialect(argv);
   if ("problem" in choice) {

@@ -5,6 +5,12 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, test } from "node:test";
 
+const gone = 'process.send(""); await new Promise((resolve) => process.once("disconnect", resolve));';
+const starting: [name: string, before: string, after: string][] = [
+  ["while it starts", "", 'process.send("");'],
+  ["before it starts", gone, ""],
+];
+
 /** A program that reports readiness, and finally why it stopped. */
 const script = `
   import { reasonToStop, notifySupervisor } from ${JSON.stringify(join(import.meta.dirname, "channel.ts"))};
@@ -34,4 +40,21 @@ describe("programs with a supervisor", { concurrency: true }, () => {
       assert.equal(await output, reason);
     });
   }
+
+  for (const [name, before, after] of starting)
+    test(`a program whose supervisor exits ${name} ends`, async () => {
+      const lines = `
+        import { exitWithSupervisor } from ${JSON.stringify(join(import.meta.dirname, "channel.ts"))};
+        setInterval(() => undefined, 1000);
+        ${before}
+        exitWithSupervisor();
+        ${after}
+      `;
+      const child = spawn(process.execPath, ["--input-type=module", "--eval", lines], {
+        stdio: ["ignore", "ignore", "inherit", "ipc"],
+      });
+      await once(child, "message");
+      child.disconnect();
+      assert.deepEqual(await once(child, "exit"), [1, null]);
+    });
 });

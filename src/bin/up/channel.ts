@@ -7,6 +7,16 @@ export function notifySupervisor(message: { readonly phase: string } | { readonl
 
 export const notifyReady = (): void => notifySupervisor({ ready: "" });
 
+const exit = (): never => process.exit(1);
+
+/** Ends a program whose supervisor exits while it starts, as a signal would; later, it has a reason to stop. */
+export function exitWithSupervisor(): void {
+  if (process.send && !process.connected) exit();
+  process.once("disconnect", exit);
+  // The channel alone must not keep the process alive.
+  process.channel?.unref();
+}
+
 /**
  * Resolves with the reason to stop: a signal, or the exit of the supervisor. The next signal ends the process
  * immediately.
@@ -16,7 +26,7 @@ export async function reasonToStop(): Promise<string> {
     process.once("SIGTERM", resolve);
     process.once("SIGINT", resolve);
     process.once("disconnect", () => resolve("the supervisor has exited"));
-    // The channel alone must not keep the process alive.
+    process.removeListener("disconnect", exit);
     process.channel?.unref();
   });
   for (const signal of ["SIGTERM", "SIGINT"]) {
