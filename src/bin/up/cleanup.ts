@@ -1,7 +1,7 @@
 // Removes what a node agent leaves on a machine besides its files: sandboxes, mounts, control groups and
 // logs. Only pods with a folder below the agent's root are touched: others on a shared runtime are not ours.
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, readdirSync, rmSync, rmdirSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, readlinkSync, rmSync, rmdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { grpcRuntime } from "#cri";
 import type { Dialect } from "#dialect";
@@ -40,11 +40,25 @@ export async function cleanUpNode({
     if (uids.has(group.uid)) removeGroup(group.path);
   }
   for (const hierarchy of hierarchiesBelow("/sys/fs/cgroup")) removeGroup(join(hierarchy, cgroupRoot));
-  for (const name of namesIn("/var/log/pods")) {
-    if (uids.has(name.slice(name.lastIndexOf("_") + 1)))
-      rmSync(join("/var/log/pods", name), { recursive: true, force: true });
-  }
+  removeLogs(uids, "/var/log/pods", "/var/log/containers");
 }
+
+/** Removes the log directories of pods, and the links to their logs. */
+export function removeLogs(uids: ReadonlySet<string>, podLogs: string, links: string): void {
+  const folders = namesIn(podLogs)
+    .filter((name) => uids.has(name.slice(name.lastIndexOf("_") + 1)))
+    .map((name) => join(podLogs, name));
+  for (const link of linksIn(links))
+    if (folders.includes(dirname(dirname(readlinkSync(link))))) rmSync(link, { force: true });
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+}
+
+const linksIn = (folder: string): string[] =>
+  existsSync(folder)
+    ? readdirSync(folder, { withFileTypes: true })
+        .filter((entry) => entry.isSymbolicLink())
+        .map(({ name }) => join(folder, name))
+    : [];
 
 /** Removes the pods of an agent from a shared runtime. */
 export async function leaveRuntime(agentRoot: string, endpoint: string): Promise<void> {

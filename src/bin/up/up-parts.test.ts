@@ -1,7 +1,16 @@
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,7 +26,7 @@ import { choosePort } from "./ports.ts";
 import { isAlive, readRunning, writeRunning } from "./running.ts";
 import { type Machine, preflight, installRuntime } from "./preflight.ts";
 import { firstCommand } from "./status-view.ts";
-import { mountsBelow, podGroups } from "./cleanup.ts";
+import { mountsBelow, podGroups, removeLogs } from "./cleanup.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "orch-up-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -301,4 +310,18 @@ test("each cluster's own runtime has separate paths, the same at every start", (
 test("the suggested command quotes special paths", () => {
   assert.match(firstCommand("/a/b.conf"), /=\/a\/b\.conf get namespaces$/);
   assert.match(firstCommand("/a b/it's.conf"), /='\/a b\/it'\\''s\.conf' get namespaces$/);
+});
+
+test("the logs of the cluster's pods are removed together with the links to them", () => {
+  const [logs, links] = [join(folder, "pod-logs"), join(folder, "log-links")];
+  mkdirSync(links);
+  for (const pod of ["own", "foreign"]) {
+    mkdirSync(join(logs, `default_${pod}_${pod}-uid`, "c"), { recursive: true });
+    symlinkSync(join(logs, `default_${pod}_${pod}-uid`, "c", "0.log"), join(links, `${pod}.log`));
+  }
+  removeLogs(new Set(["own-uid"]), logs, links);
+  assert.deepEqual(
+    [readdirSync(logs), readdirSync(links)],
+    [["default_foreign_foreign-uid"], ["foreign.log"]],
+  );
 });
