@@ -1,7 +1,7 @@
-// Fills a small disk with a store, frees some space, continues to write, and prints the results. Argument:
-// the disk's directory.
+// Fills a small disk with a store, opens it again, frees some space, continues to write, and prints the results.
+// Argument: the disk's directory.
 
-import { rmSync, writeFileSync } from "node:fs";
+import { rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openSqlite, StoreFull } from "#store";
 
@@ -30,7 +30,14 @@ const whenFull = (await store.read({ prefix: "" })).entries.filter(
   (entry) => Buffer.compare(entry.value, value) === 0,
 ).length;
 const acknowledgedWhenFull = acknowledged.length;
+await store.close();
+const bytesWhenFull = statSync(join(dir, "store.db")).size;
+store = await openSqlite({ dir, recentBytes: 0 });
+await store.close();
 rmSync(spare);
+// Less than the log needs.
+store = await openSqlite({ dir, recentBytes: 0 });
+const grown = statSync(join(dir, "store.db")).size - bytesWhenFull;
 for (let i = 0; i < 5; i++) await write(`again${i}`);
 const status = await store.status();
 await store.close();
@@ -42,6 +49,7 @@ console.log(
     acknowledgedWhenFull,
     readableWhenFull: whenFull,
     refusal: refused[0],
+    grown,
     doneAfterwards: acknowledged.length - acknowledgedWhenFull,
     revisions: status.revision - 1 - acknowledged.length,
     lost: acknowledged.filter((key) => !keys.includes(key)).length,

@@ -64,11 +64,14 @@ export function faultOf(error: unknown): Fault {
   return { code: errcode ?? 0, message: message ?? String(error) };
 }
 
-/** Reports whether the disk has room to checkpoint the whole write-ahead log into the database. */
-export function checkpointFits(file: string): boolean {
-  const log = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+/**
+ * Reports whether the disk has room to checkpoint the write-ahead log, after which the database has this size.
+ * Within its present size, no space is needed.
+ */
+export function checkpointFits(file: string, bytes: number): boolean {
+  const growth = bytes - statSync(file).size;
   const { bavail, bsize } = statfsSync(dirname(file));
-  return bavail * bsize > log + (1 << 20);
+  return growth <= 0 || bavail * bsize > growth + (1 << 20);
 }
 
 /**

@@ -252,12 +252,7 @@ class SqliteStore implements Store {
     await this.#stopCheck?.();
     await this.#commits.close();
     await this.#compacting;
-    // The last connection to close checkpoints the log, if it can write. If the log does not fit, that must
-    // be the reader.
-    const fits = checkpointFits(storeFile(this.#dir));
-    if (fits) this.#reader.close();
-    await this.#thread.close();
-    if (!fits) this.#reader.close();
+    await closeConnections(storeFile(this.#dir), this.#reader, this.#thread);
     this.#unlock();
   }
 
@@ -426,11 +421,27 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     if (!checked) store.startCheck(options);
     return store;
   } catch (error) {
-    reader?.close();
-    await thread?.close();
+    if (thread && reader) await closeConnections(file, reader, thread);
+    else await thread?.close();
     unlock();
     throw error instanceof JobFailed ? faultError(dir, error) : (damageOf(file, error) ?? error);
   }
+}
+
+/**
+ * Closes both connections. The last one to close checkpoints the log, if it can write. If the log does not fit,
+ * that must be the reader.
+ */
+async function closeConnections(file: string, reader: Reader, thread: WriterThread): Promise<void> {
+  let fits = false;
+  try {
+    fits = checkpointFits(file, reader.bytes());
+  } catch {
+    // A damaged database is left as it is.
+  }
+  if (fits) reader.close();
+  await thread.close();
+  if (!fits) reader.close();
 }
 
 /**

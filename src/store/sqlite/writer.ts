@@ -41,13 +41,15 @@ const checkpointBytes = 8 << 20;
 function openDatabase({ file, maxPages, maxPagesChecked }: WriterData): DatabaseSync {
   const db = new DatabaseSync(file, { timeout: 5000 });
   try {
-    db.exec(`PRAGMA page_size = ${pageBytes}; PRAGMA auto_vacuum = INCREMENTAL`);
-    db.exec(
-      "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = 1; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 67108864",
-    );
+    db.exec("PRAGMA wal_autocheckpoint = 0");
     const numberOf = (pragma: string): number =>
       Number(Object.values(db.prepare(`PRAGMA ${pragma}`).get()!)[0]);
     const tables = db.prepare("SELECT count(*) AS n FROM sqlite_schema").get()!["n"];
+    // Setting the mode writes to the database, which must also open on a full disk.
+    if (tables === 0) db.exec(`PRAGMA page_size = ${pageBytes}; PRAGMA auto_vacuum = INCREMENTAL`);
+    db.exec(
+      "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = 1; PRAGMA journal_size_limit = 67108864",
+    );
     if (tables === 0) db.exec(`BEGIN; ${layout} COMMIT`);
     else if (numberOf("application_id") !== applicationId)
       throw Object.assign(new Error("it is another program's database"), { errcode: 26 });
@@ -130,7 +132,7 @@ function serve(port: NonNullable<typeof parentPort>, db: DatabaseSync, file: str
   // Checkpointing grows the database before the log shrinks. On a disk too full for both it is postponed: the
   // log has everything, and a partly grown database would only take up the remaining space.
   const checkpoint = (kind: string): void => {
-    const fits = checkpointFits(file);
+    const fits = checkpointFits(file, counted().pages * pageBytes);
     sinceCheckpoint = fits ? 0 : checkpointBytes - (1 << 20);
     if (fits) db.exec(`PRAGMA wal_checkpoint(${kind})`);
     acknowledged.flush();
