@@ -1,7 +1,7 @@
 // Fills a small disk with a store, opens it again, frees some space, continues to write, and prints the results.
 // Argument: the disk's directory.
 
-import { rmSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openSqlite, StoreFull } from "#store";
 
@@ -9,6 +9,8 @@ const disk = process.argv[2]!;
 const spare = join(disk, "spare");
 writeFileSync(spare, Buffer.alloc(2 << 20, 1));
 const dir = join(disk, "store");
+const stopped = join(disk, "stopped");
+await (await openSqlite({ dir: stopped })).close();
 let store = await openSqlite({ dir, recentBytes: 0 });
 const value = Buffer.alloc(50_000, "v");
 const acknowledged: string[] = [];
@@ -31,6 +33,15 @@ const whenFull = (await store.read({ prefix: "" })).entries.filter(
 ).length;
 const acknowledgedWhenFull = acknowledged.length;
 await store.close();
+try {
+  for (;;) appendFileSync(spare, Buffer.alloc(4096, 1));
+} catch {
+  // Nothing is left.
+}
+const refusedStart = await openSqlite({ dir: stopped }).then(
+  () => "opened",
+  (error: Error) => error.name,
+);
 const bytesWhenFull = statSync(join(dir, "store.db")).size;
 store = await openSqlite({ dir, recentBytes: 0 });
 await store.close();
@@ -49,6 +60,7 @@ console.log(
     acknowledgedWhenFull,
     readableWhenFull: whenFull,
     refusal: refused[0],
+    refusedStart,
     grown,
     doneAfterwards: acknowledged.length - acknowledgedWhenFull,
     revisions: status.revision - 1 - acknowledged.length,

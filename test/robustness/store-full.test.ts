@@ -35,6 +35,7 @@ test("a full disk refuses writes, keeps reading, and recovers when space returns
     assert.equal(child.status, 0, child.stderr);
     const outcome = JSON.parse(child.stdout) as Record<string, number | string>;
     assert.match(String(outcome["refusal"]), /^no space left for the store in .*: the write was not done/);
+    assert.equal(outcome["refusedStart"], "StoreFull");
     assert.ok(Number(outcome["acknowledgedWhenFull"]) > 10);
     assert.equal(outcome["readableWhenFull"], outcome["acknowledgedWhenFull"]);
     assert.deepEqual(

@@ -26,7 +26,12 @@ export function lockStore(dir: string): () => void {
       throw new StoreLocked(dir, holderOf(dir));
     throw error;
   }
-  writeFileSync(holderFile(dir), `${process.pid}\n`, { mode: 0o600 });
+  try {
+    writeFileSync(holderFile(dir), `${process.pid}\n`, { mode: 0o600 });
+  } catch (error) {
+    // The lock holds without it. A full disk is reported by what needs the space.
+    if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
+  }
   return () => {
     rmSync(holderFile(dir), { force: true });
     db.close();
