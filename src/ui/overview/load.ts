@@ -13,27 +13,25 @@ export interface Scope {
 }
 
 const pageSize = 500;
-export const maxPods = 5000;
+export const maxLoaded = 5000;
 
-export interface Pods {
-  readonly pods: readonly Pod[];
-  /** Whether more pods exist than were loaded. */
+/** Objects of one kind. */
+export interface Part<T> {
+  readonly items: readonly T[];
+  /** Whether more exist than were loaded. */
   readonly isPart: boolean;
 }
 
-export async function loadPods({ client, namespace }: Scope, signal: AbortSignal): Promise<Pods> {
-  const pods: Pod[] = [];
+/** Loads objects page by page, up to a limit. */
+export async function loadPages<T>(client: Client, path: string, signal: AbortSignal): Promise<Part<T>> {
+  const items: T[] = [];
   let next: string | undefined;
   do {
-    const list: List<Pod> = await client.json<List<Pod>>(
-      `${pathOf("/api/v1", namespace)}/pods`,
-      { limit: pageSize, continue: next },
-      signal,
-    );
-    pods.push(...list.items);
+    const list: List<T> = await client.json<List<T>>(path, { limit: pageSize, continue: next }, signal);
+    items.push(...list.items);
     next = list.metadata.continue || undefined;
-  } while (next !== undefined && pods.length < maxPods);
-  return { pods, isPart: next !== undefined };
+  } while (next !== undefined && items.length < maxLoaded);
+  return { items, isPart: next !== undefined };
 }
 
 /** Event reasons of problems that the state of objects does not show, or only briefly. */
@@ -49,27 +47,30 @@ const warningReasons = [
 
 export interface Problems {
   readonly list: readonly Problem[];
-  /** Whether some pods were not checked. */
-  readonly isPart: boolean;
+  /** The kinds of which some objects were not checked. */
+  readonly unchecked: readonly ("pods" | "nodes")[];
 }
 
 export async function loadProblems(scope: Scope, signal: AbortSignal, now: number): Promise<Problems> {
   const { client, timeline, namespace } = scope;
-  const [{ pods, isPart }, warnings, nodes] = await Promise.all([
-    loadPods(scope, signal),
+  const [pods, warnings, nodes] = await Promise.all([
+    loadPages<Pod>(client, `${pathOf("/api/v1", namespace)}/pods`, signal),
     client.json<Timeline>(
       `${pathOf(timeline, namespace)}/timelines`,
       { type: "Warning", reason: warningReasons, since: "15m", order: "newest", limit: pageSize },
       signal,
     ),
-    namespace === "" ? loadNodes(scope, signal).catch(() => undefined) : undefined,
+    namespace === "" ? loadPages<Node>(client, "/api/v1/nodes", signal).catch(() => undefined) : undefined,
   ]);
   const list = ranked([
-    ...(nodes?.nodes ?? []).flatMap(nodeProblems),
-    ...podProblems(pods, now),
+    ...(nodes?.items ?? []).flatMap(nodeProblems),
+    ...podProblems(pods.items, now),
     ...warningProblems(warnings.items, new Set(warningReasons)),
   ]);
-  return { list, isPart };
+  return {
+    list,
+    unchecked: [...(pods.isPart ? ["pods" as const] : []), ...(nodes?.isPart ? ["nodes" as const] : [])],
+  };
 }
 
 export interface Nodes {
@@ -109,13 +110,13 @@ export interface NamespaceRow {
   readonly warnings: number;
 }
 
-/** Loads namespaces with their warnings of the last hour, the one with the most first. */
+/** Loads namespaces with their warnings of the last hour, the one with the most first; only these if there are many. */
 export async function loadNamespaces(
   { client, timeline }: Scope,
   signal: AbortSignal,
-): Promise<readonly NamespaceRow[]> {
-  const [{ items }, buckets] = await Promise.all([
-    client.json<List<Namespace>>("/api/v1/namespaces", { limit: pageSize }, signal),
+): Promise<Part<NamespaceRow>> {
+  const [{ items, isPart }, buckets] = await Promise.all([
+    loadPages<Namespace>(client, "/api/v1/namespaces", signal),
     client
       .json<BucketList>(
         `${timeline}/buckets`,
@@ -125,11 +126,12 @@ export async function loadNamespaces(
       .catch(() => undefined),
   ]);
   const counts = new Map(buckets?.groups.map(({ by, total }) => [by["namespace"], total]));
-  return items
+  const rows = items
     .map(({ metadata: { name }, status }) => ({
       name,
       phase: status.phase ?? "",
       warnings: counts.get(name) ?? 0,
     }))
     .sort((a, b) => b.warnings - a.warnings || (a.name < b.name ? -1 : 1));
+  return { items: rows.slice(0, pageSize), isPart: isPart || rows.length > pageSize };
 }

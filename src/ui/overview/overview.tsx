@@ -5,7 +5,7 @@ import { Mark } from "../shell/marks.tsx";
 import { Failure, Loading } from "../shell/states.tsx";
 import { type Loaded, useLoaded } from "../shell/use-loaded.ts";
 import { visibleLine } from "../text/visible.ts";
-import { type NamespaceRow, loadNamespaces, loadNodes, loadProblems } from "./load.ts";
+import { type NamespaceRow, type Part, loadNamespaces, loadNodes, loadProblems } from "./load.ts";
 import { NodeTable } from "./node-table.tsx";
 import { ProblemList } from "./problem-list.tsx";
 
@@ -67,45 +67,49 @@ export function Overview() {
   );
 }
 
-function NamespaceTable({ namespaces }: { namespaces: Loaded<readonly NamespaceRow[]> }) {
+function NamespaceTable({ namespaces }: { namespaces: Loaded<Part<NamespaceRow>> }) {
   const { go } = useShell();
   if (namespaces.is === "loading") return <Loading what="namespaces" />;
   if (namespaces.is === "failed") return <Failure error={namespaces.error} what="Namespaces" isPart />;
+  const { items, isPart } = namespaces.value;
   return (
-    <table class="grid-table">
-      <thead>
-        <tr>
-          <th scope="col">Namespace</th>
-          <th scope="col" class="number">
-            Warnings in the last hour
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {namespaces.value.map(({ name, phase, warnings }) => (
-          <tr key={name}>
-            <td>
-              <button
-                class="link"
-                onClick={() => go({ page: "timeline", search: `-n ${name}`, selected: undefined })}
-              >
-                {visibleLine(name)}
-              </button>{" "}
-              {phase !== "Active" && <span class="badge">{visibleLine(phase)}</span>}
-            </td>
-            <td class="number">
-              {warnings > 0 ? (
-                <span class="badge warning">
-                  <Mark kind="warning" />
-                  {warnings.toLocaleString("en")}
-                </span>
-              ) : (
-                <span class="muted">0</span>
-              )}
-            </td>
+    <>
+      <table class="grid-table">
+        <thead>
+          <tr>
+            <th scope="col">Namespace</th>
+            <th scope="col" class="number">
+              Warnings in the last hour
+            </th>
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {items.map(({ name, phase, warnings }) => (
+            <tr key={name}>
+              <td>
+                <button
+                  class="link"
+                  onClick={() => go({ page: "timeline", search: `-n ${name}`, selected: undefined })}
+                >
+                  {visibleLine(name)}
+                </button>{" "}
+                {phase !== "Active" && <span class="badge">{visibleLine(phase)}</span>}
+              </td>
+              <td class="number">
+                {warnings > 0 ? (
+                  <span class="badge warning">
+                    <Mark kind="warning" />
+                    {warnings.toLocaleString("en")}
+                  </span>
+                ) : (
+                  <span class="muted">0</span>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {isPart && <p class="state">Only {items.length.toLocaleString("en")} namespaces are shown.</p>}
+    </>
   );
 }

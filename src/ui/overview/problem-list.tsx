@@ -8,7 +8,7 @@ import { cut, visibleLine } from "../text/visible.ts";
 import { presetFor } from "../view/range.ts";
 import { selectedOf } from "../view/route.ts";
 import { roughSpan } from "../view/time.ts";
-import { type Problems, maxPods } from "./load.ts";
+import { type Problems, maxLoaded } from "./load.ts";
 import type { Problem } from "./problems.ts";
 
 const maxProblems = 50;
@@ -16,8 +16,10 @@ const maxProblems = 50;
 export function ProblemList({ problems }: { problems: Loaded<Problems> }) {
   if (problems.is === "loading") return <Loading what="problems" />;
   if (problems.is === "failed") return <Failure error={problems.error} what="Current problems" />;
-  const { list, isPart } = problems.value;
-  const note = isPart && `Only the first ${maxPods.toLocaleString("en")} pods were checked.`;
+  const { list, unchecked } = problems.value;
+  const note = unchecked
+    .map((kind) => `Only the first ${maxLoaded.toLocaleString("en")} ${kind} were checked.`)
+    .join(" ");
   if (list.length === 0)
     return (
       <div class="state">
