@@ -47,6 +47,8 @@ export interface Validity {
   /** Milliseconds since the epoch; the time of issue. */
   readonly now: number;
   readonly days: number;
+  /** Days before the time of issue from which the certificate is valid; five minutes by default. */
+  readonly backdateDays?: number;
 }
 
 /** The DNS names and IP addresses that a serving certificate is valid for. */
@@ -249,7 +251,7 @@ const generateKey = promisify(generateKeyPair);
 
 function issue(
   subject: Subject,
-  { now, days }: Validity,
+  { now, days, backdateDays }: Validity,
   authority: CertificatePair | undefined,
   extensions: readonly Uint8Array[],
   { publicKey, privateKey }: NewKey = generateKeyPairSync("ec", { namedCurve: "P-256" }),
@@ -258,7 +260,8 @@ function issue(
   const issuer = authority
     ? issuerOf(authority)
     : { key: privateKey, name: nameOf(subject), keyId: keyIdOf(publicBytes) };
-  const validity = { notBefore: now - backdateMilliseconds, notAfter: now + days * day };
+  const backdate = backdateDays === undefined ? backdateMilliseconds : backdateDays * day;
+  const validity = { notBefore: now - backdate, notAfter: now + days * day };
   const keys = [extension(oids.subjectKey, false, octets(keyIdOf(publicBytes))), authorityKey(issuer)];
   return {
     certificate: signed(nameOf(subject), publicBytes, issuer, validity, [...extensions, ...keys]),

@@ -59,6 +59,8 @@ export interface CredentialOptions {
 
 const authorityDays = 3650;
 const days = 365;
+/** A cluster created while the clock was ahead must work once the clock is right. */
+const backdateDays = 365;
 /** Certificates are renewed when less than this is left. */
 const renewalMargin = 30 * 86_400_000;
 
@@ -92,43 +94,40 @@ export function credentialsFor({
     if (authority !== undefined) writePrivate(file(`${name}.issuer`), authority);
     return created;
   };
+  const validity = { now, days, backdateDays };
   const authority = loadOrCreate("ca", [], undefined, () =>
-    createAuthority({ commonName: `${dialect.cli.product} up` }, { now, days: authorityDays }),
+    createAuthority({ commonName: `${dialect.cli.product} up` }, { now, days: authorityDays, backdateDays }),
   );
   const names = servingNames(dialect, bindAddress);
   loadOrCreate("apiserver", names, authority.certificate, () =>
-    signServing(authority, { commonName: dialect.cli.apiServer }, names, { now, days }),
+    signServing(authority, { commonName: dialect.cli.apiServer }, names, validity),
   );
   const agentNames = [...new Set([nodeName, "localhost", "127.0.0.1", ...addresses()])];
   loadOrCreate("agent-serving", agentNames, authority.certificate, () =>
-    signServing(authority, { commonName: nodeName }, agentNames, { now, days }),
+    signServing(authority, { commonName: nodeName }, agentNames, validity),
   );
   const admin = loadOrCreate("admin", [], authority.certificate, () =>
-    signClient(authority, { commonName: "admin", organizations: [mastersGroup] }, { now, days }),
+    signClient(authority, { commonName: "admin", organizations: [mastersGroup] }, validity),
   );
   loadOrCreate("agent", [], authority.certificate, () =>
-    signClient(
-      authority,
-      { commonName: `system:node:${nodeName}`, organizations: [nodesGroup] },
-      { now, days },
-    ),
+    signClient(authority, { commonName: `system:node:${nodeName}`, organizations: [nodesGroup] }, validity),
   );
   loadOrCreate("network", [], authority.certificate, () =>
-    signClient(authority, { commonName: dialect.names.users.proxy }, { now, days }),
+    signClient(authority, { commonName: dialect.names.users.proxy }, validity),
   );
   loadOrCreate("calling", [], authority.certificate, () =>
     signClient(
       authority,
       { commonName: `${dialect.cli.apiServer}-${dialect.cli.agent}-client`, organizations: [mastersGroup] },
-      { now, days },
+      validity,
     ),
   );
   // A separate CA, since the holder of its certificates may act as any user.
   const frontProxyAuthority = loadOrCreate("front-proxy-ca", [], undefined, () =>
-    createAuthority({ commonName: "front-proxy-ca" }, { now, days: authorityDays }),
+    createAuthority({ commonName: "front-proxy-ca" }, { now, days: authorityDays, backdateDays }),
   );
   loadOrCreate("front-proxy-client", [], frontProxyAuthority.certificate, () =>
-    signClient(frontProxyAuthority, { commonName: frontProxyName }, { now, days }),
+    signClient(frontProxyAuthority, { commonName: frontProxyName }, validity),
   );
   if (!existsSync(file("accounts.key")))
     writePrivate(

@@ -75,6 +75,20 @@ test("credentials are created once, readable by their owner only, and match each
   assert.match(new X509Certificate(certificate!).subject, /CN=system:node:node-1/);
 });
 
+test("certificates created while the clock was ahead are valid once it is right", () => {
+  const now = Date.now();
+  const made = credentialsFor({
+    paths: pathsFor(dialects.orch, join(folder, "ahead")),
+    dialect: dialects.orch,
+    server: "https://127.0.0.1:1",
+    bindAddress: "127.0.0.1",
+    nodeName: "n",
+    now: now + 300 * 86_400_000,
+  });
+  for (const file of [made.authorityFile, made.servingCertificate, made.callingCertificate])
+    assert.ok(new X509Certificate(readFileSync(file)).validFromDate.getTime() < now, file);
+});
+
 test("certificates are renewed before they expire, and when their CA has changed", () => {
   const paths = pathsFor(dialects.orch, join(folder, "renewed"));
   const at = (now: number) =>
