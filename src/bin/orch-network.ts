@@ -36,5 +36,5 @@ process.exitCode = await clientProgram(
     };
     await Promise.all([run("proxy", proxyWork), run("name server", dnsWork)]);
   },
-  { standalone: (settings, dialect) => (settings.cleanup ? cleanUpProxy(settings, dialect) : undefined) },
+  { standalone: (settings) => (settings.cleanup ? cleanUpProxy(settings) : undefined) },
 );

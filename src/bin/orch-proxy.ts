@@ -9,5 +9,5 @@ process.exitCode = await clientProgram(
   process.argv.slice(2),
   proxyOptions,
   (settings) => (parts) => proxyWork(settings, parts, notifyReady),
-  { standalone: (settings, dialect) => (settings.cleanup ? cleanUpProxy(settings, dialect) : undefined) },
+  { standalone: (settings) => (settings.cleanup ? cleanUpProxy(settings) : undefined) },
 );

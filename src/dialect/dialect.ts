@@ -67,7 +67,6 @@ export interface Dialect {
     readonly runtimeLabelPrefix: string;
     /** The parent cgroup of all pods. */
     readonly podsCgroup: string;
-    readonly packetChainPrefix: string;
     /** Prefixes of metric names: the product's and the agent's. */
     readonly metricPrefix: string;
     readonly agentMetricPrefix: string;

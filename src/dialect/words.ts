@@ -56,7 +56,6 @@ export function dialectFrom(words: Words): Dialect {
       environmentPrefix: `${upper}_`,
       runtimeLabelPrefix: `io.${product}.`,
       podsCgroup: words.podsCgroup,
-      packetChainPrefix: componentPrefix.toUpperCase(),
       metricPrefix: `${product}_`,
       agentMetricPrefix: `${agent}_`,
     },

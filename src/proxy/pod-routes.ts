@@ -7,8 +7,8 @@ import type { RunCommand } from "./packet-filter.ts";
 
 export type SeenNode = Seen<typeof kinds.nodes.schema>;
 
-/** Routing protocol number that identifies our routes. */
-const protocol = "187";
+/** Routing protocol number that identifies our routes; no routing daemon uses it. */
+const protocol = "143";
 
 /** Returns the next hop by pod CIDR. */
 export function podRoutes(nodes: Iterable<SeenNode>, ownName: string): ReadonlyMap<string, string> {

@@ -169,6 +169,6 @@ test("pod CIDRs of other nodes are routed through their addresses, and obsolete 
   assert.deepEqual(problems, []);
   assert.deepEqual(
     ran.filter((line) => !line.includes("show")),
-    ["ip -4 route del 10.9.9.0/24 proto 187", "ip -4 route replace 10.1.1.0/24 via 192.0.2.2 proto 187"],
+    ["ip -4 route del 10.9.9.0/24 proto 143", "ip -4 route replace 10.1.1.0/24 via 192.0.2.2 proto 143"],
   );
 });

@@ -4,7 +4,6 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { hostname } from "node:os";
-import type { Dialect } from "#dialect";
 import {
   type PacketFilter,
   iptablesFilter,
@@ -25,7 +24,7 @@ export async function proxyWork(
 ): Promise<void> {
   const release = await claimNetwork();
   try {
-    const filter = await chooseFilter(settings, parts.dialect);
+    const filter = await chooseFilter(settings);
     parts.log.info("packet filter selected", { filter: filter.name });
     filterBridges();
     const restore = settings.localhostNodeports ? routeLoopback() : undefined;
@@ -69,10 +68,11 @@ async function claimNetwork(): Promise<() => void> {
   return () => void server.close();
 }
 
-async function chooseFilter(settings: ProxyProgramSettings, dialect: Dialect): Promise<PacketFilter> {
+async function chooseFilter(settings: ProxyProgramSettings): Promise<PacketFilter> {
   const options = {
     table: "orch-proxy",
-    prefix: dialect.data.packetChainPrefix,
+    // In every dialect: agents and proxies of other clusters keep chains with the prefix of the original.
+    prefix: "ORCH-",
     masqueradeBit: settings.masqueradeBit,
     masqueradeAll: settings.masqueradeAll,
     clusterCidrs: settings.clusterCidr,
@@ -98,10 +98,10 @@ function filterBridges(): void {
 }
 
 /** Removes the rules of an earlier run; resolves with the exit code. */
-export async function cleanUpProxy(settings: ProxyProgramSettings, dialect: Dialect): Promise<number> {
+export async function cleanUpProxy(settings: ProxyProgramSettings): Promise<number> {
   try {
     for (const proxyMode of ["nftables", "iptables"] as const)
-      await (await chooseFilter({ ...settings, proxyMode }, dialect).catch(() => undefined))?.remove();
+      await (await chooseFilter({ ...settings, proxyMode }).catch(() => undefined))?.remove();
     await syncRoutes(new Map(), runCommand);
     return 0;
   } catch (error) {
