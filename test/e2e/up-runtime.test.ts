@@ -113,16 +113,26 @@ test(
       await says("the runtime is there again", /runtime +ready/g, 2);
       await isSound();
 
-      child!.kill("SIGKILL");
-      await until("server and agent end with whoever supervised them", () =>
-        Promise.resolve(processesWith(`--data-dir=${data}`).length === 0),
-      );
+      const killCluster = async (): Promise<void> => {
+        child!.kill("SIGKILL");
+        await until("server and agent end with whoever supervised them", () =>
+          Promise.resolve(processesWith(`--data-dir=${data}`).length === 0),
+        );
+      };
+      await killCluster();
       await up();
       await isSound();
       assert.equal(await restarts(), "1", "none of this has affected the pod");
+      const resolver = await client(["exec", "web", "--", "cat", "/etc/resolv.conf"]);
+      const localAddress = ` ${/^nameserver (\S+)/m.exec(resolver)![1]}/32 `;
+      const addresses = async (): Promise<string> =>
+        (await run("ip", ["-o", "address", "show", "dev", "lo"])).stdout;
+      await killCluster();
+      assert.ok((await addresses()).includes(localAddress));
 
       const { stderr } = await run(orch, ["down", "--purge", `--data-dir=${data}`, "--dialect=kubernetes"]);
       assert.equal(stderr, "");
+      assert.ok(!(await addresses()).includes(localAddress));
       const state = dirname(socket);
       assert.deepEqual([data, state, `/sys/class/net/orch-${basename(state)}`].filter(existsSync), []);
       const mounts = readFileSync("/proc/self/mountinfo", "utf8").split("\n");

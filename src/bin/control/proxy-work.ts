@@ -4,6 +4,8 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { hostname } from "node:os";
+import type { Dialect } from "#dialect";
+import { settle } from "#options";
 import {
   type PacketFilter,
   iptablesFilter,
@@ -14,7 +16,7 @@ import {
   syncRoutes,
 } from "#proxy";
 import type { ClientProgramParts } from "./client-program.ts";
-import type { ProxyProgramSettings } from "./network-options.ts";
+import { type ProxyProgramSettings, proxyOptions } from "./network-options.ts";
 
 /** Runs until the signal aborts; `ready` is called after the first write. */
 export async function proxyWork(
@@ -107,6 +109,17 @@ export async function cleanUpProxy(settings: ProxyProgramSettings): Promise<numb
   } catch (error) {
     process.stderr.write(`error: ${(error as Error).message}\n`);
     return 1;
+  }
+}
+
+/** Removes the rules of a proxy that was killed, unless another one runs in this network namespace. */
+export async function removeLeftRules(dialect: Dialect): Promise<void> {
+  const release = await claimNetwork().catch(() => undefined);
+  if (!release) return;
+  try {
+    await cleanUpProxy(settle(proxyOptions(dialect), []).values);
+  } finally {
+    release();
   }
 }
 

@@ -8,6 +8,8 @@ import type { Output } from "../output.ts";
 import { stopLeftover, removeOwnRuntime, withRuntime } from "./own-runtime-end.ts";
 import { type ClusterPaths, dataDirOption, pathsFor } from "./paths.ts";
 import { clusterCommand } from "./cluster-command.ts";
+import { localAddressOf, removeLocalAddress } from "./local-address.ts";
+import { thisMachine } from "./preflight.ts";
 import { isAlive, readRunning } from "./running.ts";
 import { type CleanupOptions, cleanUpNode, hasMounts } from "./cleanup.ts";
 
@@ -42,6 +44,7 @@ export const downCommand = (argv: readonly string[], output: Output): Promise<nu
     const paths = pathsFor(dialect, settings.dataDir);
     if (!(await end(paths, output))) return 1;
     await stopLeftover(paths.runtime);
+    await removeLeftNetwork(paths);
     return settings.purge ? await purge(paths, output) : 0;
   });
 
@@ -64,6 +67,15 @@ async function end(paths: ClusterPaths, { out, err }: Output): Promise<boolean> 
   }
   err(`error: process ${running.pid} has not exited within ${timeoutMilliseconds / 1000} s\n`);
   return false;
+}
+
+/** Removes the address and the service rules of a cluster that was killed. */
+async function removeLeftNetwork(paths: ClusterPaths): Promise<void> {
+  const ran = readRunning(paths.running);
+  if (!ran?.runtimeEndpoint || !thisMachine.isRoot) return;
+  removeLocalAddress(localAddressOf(paths.runtime.id));
+  const { removeLeftRules } = await import("../control/proxy-work.ts");
+  await removeLeftRules(dialects[ran.dialect]);
 }
 
 /** Removes only what the cluster created; the directory itself is removed only if it is empty afterwards. */
