@@ -27,6 +27,9 @@ export const maxBodyBytes = 3 * 1024 * 1024;
 
 /** Reads the body of a request for an object. */
 export async function readBody(call: ApiCall): Promise<Uint8Array> {
+  const encoding = header(call.call.headers, "content-encoding");
+  if (encoding && encoding !== "identity")
+    throw badRequest(`the body of the request is encoded as ${encoding.slice(0, 64)}; send it as it is`);
   const bytes = await readAnyBody(call);
   const counting = isLarge(bytes.length) ? new TimeSlice() : undefined;
   const limited = limitValues(bytes);
@@ -36,9 +39,6 @@ export async function readBody(call: ApiCall): Promise<Uint8Array> {
 
 /** Reads a body that is passed on unchanged. */
 export async function readAnyBody(call: ApiCall): Promise<Uint8Array> {
-  const encoding = header(call.call.headers, "content-encoding");
-  if (encoding && encoding !== "identity")
-    throw badRequest(`the body of the request is encoded as ${encoding.slice(0, 64)}; send it as it is`);
   try {
     const bytes = await call.call.body(maxBodyBytes);
     call.bodyBytes = bytes.length;

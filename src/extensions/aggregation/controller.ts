@@ -137,12 +137,12 @@ export class AggregationController {
     const known = this.#describedBy(call.target.path) ?? this.#serverOf(call.target.path);
     // A watch path without a resource matches nothing.
     if (!known?.remote || /^\/apis\/[^/]+\/[^/]+\/watch\/?$/.test(call.target.path)) return undefined;
-    const { rejectRedirects, resolve, pair, stopping, observer } = this.#options;
+    const { clock, rejectRedirects, resolve, pair, stopping, observer } = this.#options;
     if (!known.remote.available) {
       observer?.rejected?.(call);
       return Promise.resolve(unavailable);
     }
-    const options: AggregationProxyOptions = { rejectRedirects, resolve, pair, stopping, observer };
+    const options: AggregationProxyOptions = { clock, rejectRedirects, resolve, pair, stopping, observer };
     return proxyRequest(call, known.object, options);
   }
 
@@ -250,7 +250,16 @@ export class AggregationController {
     const before = this.#known.get(name);
     if (before && before.revision >= revision) return;
     this.#known.set(name, { object, revision, remote: this.#remoteOf(name, object) });
+    if (before && !isSameService(before.object, object)) this.#checkAgain(name);
     this.#changed();
+  }
+
+  /** Makes the next check due at once, and the next description with it: they were those of another server. */
+  #checkAgain(name: string): void {
+    this.#checked.delete(name);
+    this.#failures.delete(name);
+    const described = this.#descriptions.get(name);
+    if (described) this.#descriptions.set(name, { ...described, dueAt: -Infinity });
   }
 
   #remove(name: string): void {

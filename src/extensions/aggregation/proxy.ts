@@ -1,7 +1,7 @@
 // Proxies requests for API versions of other servers with the identity of the client. Identity headers sent
 // by the client are not forwarded.
 import type { APIService } from "#api";
-import { hostAndPort } from "#base";
+import { type Clock, hostAndPort } from "#base";
 import { type ApiCall, readAnyBody } from "#endpoints";
 import { endToEnd, forwarded, pour, requestUpstream, tunnel, unpackedBody } from "#virtual";
 import type { HeaderValues, Reply } from "#http";
@@ -10,6 +10,7 @@ import type { AggregationObserver } from "./observer.ts";
 import type { ResolveService } from "./resolve-service.ts";
 
 export interface AggregationProxyOptions {
+  readonly clock: Clock;
   readonly resolve: ResolveService;
   readonly pair: ClientPair;
   /** Redirects are rejected rather than returned to the client. */
@@ -19,6 +20,8 @@ export interface AggregationProxyOptions {
 }
 
 const dialMilliseconds = 10_000;
+/** The limit of a discovery request, which clients make before any other. */
+const discoveryMilliseconds = 5000;
 const redirected = "the backend attempted to redirect this request, which is not permitted";
 
 export async function proxyRequest(
@@ -47,6 +50,7 @@ export async function proxyRequest(
     "x-forwarded-uri": raw.path,
     "x-forwarded-host": typeof requestedHost === "string" ? requestedHost : "",
     "x-forwarded-proto": "https",
+    "audit-id": call.auditId,
   };
   const hostHeader = hostAndPort(target.host, target.port);
   if (raw.upgradable) {
@@ -62,9 +66,12 @@ export async function proxyRequest(
       options.stopping,
     );
   }
-  const body = method === "GET" || method === "HEAD" ? undefined : await readAnyBody(call);
+  const body = await readAnyBody(call);
   const { "content-length": _length, ...rest } = headers as Record<string, string | string[]>;
   const unpack = rest["accept-encoding"] === undefined;
+  const late = new AbortController();
+  const expire = (): void => late.abort(new Error("context deadline exceeded"));
+  const cancel = isDiscovery(call) ? options.clock.after(discoveryMilliseconds, expire) : undefined;
   try {
     const message = await requestUpstream(
       {
@@ -77,15 +84,17 @@ export async function proxyRequest(
           ...rest,
           ...(unpack && { "accept-encoding": "gzip" }),
           host: hostHeader,
-          ...(body && body.length > 0 && { "content-length": String(body.length) }),
+          ...(body.length > 0 && { "content-length": String(body.length) }),
         },
-        ...(body && body.length > 0 && { body }),
+        ...(body.length > 0 && { body }),
         tls: target.tls,
         dial: target.dial,
         timeoutMilliseconds: dialMilliseconds,
       },
-      AbortSignal.any([call.signal, options.stopping]),
+      AbortSignal.any([call.signal, options.stopping, late.signal]),
     );
+    // Until now the deadline was enforced by its filter; the body may stop arriving, too.
+    message.once("close", cancel ?? afterDeadline(call, options.clock, expire));
     const status = message.statusCode ?? 502;
     // A redirect without a Location is an ordinary response.
     if (options.rejectRedirects && status >= 300 && status < 400 && message.headers.location) {
@@ -100,10 +109,18 @@ export async function proxyRequest(
     const { "content-length": _old, "content-encoding": _encoding, ...plain } = answered;
     return { status, headers: plain, body: { stream: (sink) => pour(unpacked, sink, message) } };
   } catch (error) {
+    cancel?.();
     options.observer?.failed?.(error);
     return text(503, (error as Error).message);
   }
 }
+
+/** Reports whether the resources of the version are requested. */
+const isDiscovery = ({ target: { path } }: ApiCall): boolean => /^\/apis\/[^/]+\/[^/]+\/?$/.test(path);
+
+/** Calls the listener at the deadline of the call, if there is one. Returns a function that cancels it. */
+const afterDeadline = ({ deadline }: ApiCall, clock: Clock, listener: () => void): (() => void) =>
+  deadline < Infinity ? clock.after(Math.max(0, deadline - clock.monotonic()), listener) : () => undefined;
 
 /** Reports whether a response has a body, whatever its headers say about its encoding. */
 const hasBody = (method: string, status: number, { "content-length": length }: HeaderValues): boolean =>

@@ -150,7 +150,8 @@ async function proxyRequest(context: ConnectContext, call: ApiCall, place: Proxy
     const target = { host: place.address, port, path, tls, timeoutMilliseconds, dial };
     return await tunnel(raw, target, context.stopping);
   }
-  const body = method === "GET" || method === "HEAD" ? undefined : await readAnyBody(call);
+  const body = await readAnyBody(call);
+  const sendsLength = body.length > 0 || (method !== "GET" && method !== "HEAD");
   const prefix = afterProxy === "" ? raw.path : raw.path.slice(0, raw.path.length - afterProxy.length);
   const { "content-length": _length, host, ...headers } = endToEnd(forwarded(raw));
   const message = await sendRequest(
@@ -163,12 +164,12 @@ async function proxyRequest(context: ConnectContext, call: ApiCall, place: Proxy
       headers: {
         ...headers,
         host: place.isAgent || host === undefined ? authorityOf(place) : host,
-        ...(body && { "content-length": String(body.length) }),
+        ...(sendsLength && { "content-length": String(body.length) }),
         "x-forwarded-uri": raw.path,
         "x-forwarded-host": typeof host === "string" ? host : "",
         "x-forwarded-proto": "https",
       },
-      ...(body && { body }),
+      ...(body.length > 0 && { body }),
       ...(tls && { tls }),
       timeoutMilliseconds,
       dial,

@@ -55,7 +55,7 @@ export async function sendRequest(upstream: Upstream, signal: AbortSignal): Prom
       () => outgoing.destroy(new Error(`no connection within ${timeoutMilliseconds} ms`)),
       timeoutMilliseconds || 30_000,
     );
-    const onAbort = (): void => void outgoing.destroy(new Error("the client has gone"));
+    const onAbort = (): void => void outgoing.destroy(new Error((signal.reason as Error).message));
     signal.addEventListener("abort", onAbort, { once: true });
     outgoing.once("socket", (socket) => {
       if (dial && scheme === "http") clearTimeout(timer);
