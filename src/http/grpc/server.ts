@@ -34,6 +34,8 @@ export interface GrpcProcedure {
 
 export interface GrpcServerOptions {
   readonly socketPath: string;
+  /** Runs before the socket exists, once no other process serves it. */
+  readonly prepare?: () => Promise<void>;
   readonly procedures: readonly GrpcProcedure[];
   readonly maxMessageBytes?: number;
   /** Mode of the socket file. */
@@ -86,6 +88,7 @@ export async function grpcServer(options: GrpcServerOptions): Promise<GrpcServer
   const stopping = new AbortController();
   await mkdir(dirname(socketPath), { recursive: true, mode: 0o750 });
   await removeStaleSocket(socketPath);
+  await options.prepare?.();
   const server = createServer((socket) => {
     socket.on("error", () => socket.destroy());
     const connection: Connection = new Connection(socket, {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { watch } from "node:fs";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -49,11 +50,30 @@ async function begin(t: TestContext) {
 }
 const validRequest = { version: "v1beta1", endpoint: "p.sock", resourceName: "example.com/dev" };
 
-test("existing plug-in sockets are removed when the agent starts to serve", async (t) => {
+test("existing plug-in sockets are removed before the agent starts to serve", async (t) => {
   const { directory, registration, socketPath } = await begin(t);
+  const changed: string[] = [];
+  const watcher = watch(directory);
+  const served = new Promise<void>((resolve) =>
+    watcher.on("change", (_, name) => {
+      changed.push(String(name));
+      if (name === "nodeagent.sock") resolve();
+    }),
+  );
   const server = await registration.serve(socketPath);
+  await served;
+  watcher.close();
+  assert.deepEqual(changed.slice(0, 2), ["p.sock", "nodeagent.sock"]);
   assert.deepEqual(await readdir(directory), ["nodeagent.sock"]);
   await server.close();
+});
+
+test("plug-in sockets of another agent that is serving are kept", async (t) => {
+  const { directory, registration, socketPath } = await begin(t);
+  const other = await grpcServer({ socketPath, procedures: [] });
+  await assert.rejects(registration.serve(socketPath), /nodeagent\.sock is served by another process/);
+  assert.deepEqual((await readdir(directory)).toSorted(), ["nodeagent.sock", "p.sock"]);
+  await other.close();
 });
 
 test("a registered plug-in is watched", async (t) => {

@@ -65,9 +65,10 @@ export function deviceRegistration(
     deregister: (resource) => following.get(resource)?.abort(),
     serve: async (socketPath) => {
       const directory = dirname(socketPath);
-      const old = await socketsIn(directory);
-      const server = await grpcServer({
+      return await grpcServer({
         socketPath,
+        // Plug-ins that see the new socket create their own one again.
+        prepare: () => removeSockets(directory),
         procedures: [
           unaryProcedure(devicePlugin.register.serve, async ({ version, endpoint, resourceName = "" }) => {
             log.info("device plug-in is registering", { resource: resourceName });
@@ -90,18 +91,14 @@ export function deviceRegistration(
           }),
         ],
       });
-      for (const path of old) if (path !== socketPath) await rm(path, { force: true });
-      return server;
     },
   };
 }
 
-async function socketsIn(directory: string): Promise<readonly string[]> {
-  const found: string[] = [];
+async function removeSockets(directory: string): Promise<void> {
   for (const name of await readdir(directory).catch(() => [])) {
     const path = join(directory, name);
     const entry = await lstat(path).catch(() => undefined);
-    if (entry?.isSocket()) found.push(path);
+    if (entry?.isSocket()) await rm(path, { force: true });
   }
-  return found;
 }
