@@ -13,7 +13,7 @@ import { logRotation } from "./server/log-rotation.ts";
 
 export interface HousekeepingParts extends Pick<
   HousekeepingOptions,
-  "files" | "volumes" | "cgroups" | "sharesCgroups" | "ready" | "onCleared"
+  "files" | "volumes" | "cgroups" | "sharesCgroups" | "ready" | "forget" | "onCleared"
 > {
   readonly cache: PodCache;
   readonly workers: PodWorkers;

@@ -420,6 +420,7 @@ async function assemble(
       // A configured cgroup root belongs to this agent alone.
       sharesCgroups: owner !== undefined && settings.cgroupRoot.replaceAll("/", "") === "",
       ready: mayKillUnwanted,
+      forget: (uid) => resize?.allocations.forget(uid),
       onCleared: podMetrics.cleared,
       podRange: () => (joined ? node.node().spec.podCIDR : settings.podCidr) ?? "",
     },

@@ -45,6 +45,7 @@ for (const [name, sharesCgroups] of cases)
         } as never,
         ready: () => ready,
         isKnown: (uid) => uid === "known",
+        forget: (uid) => void released.push(`state of ${uid}`),
         onCleared: (cleared, failed) => void rounds.push([cleared, failed]),
       },
       stop.signal,
@@ -57,6 +58,7 @@ for (const [name, sharesCgroups] of cases)
     assert.deepEqual(released, [
       "groups of gone",
       "volumes of gone",
+      "state of gone",
       ...(sharesCgroups ? [] : ["groups of lost", "groups of lost"]),
     ]);
     assert.deepEqual(await readdir(join(folder, "pods")), ["known"]);

@@ -19,6 +19,8 @@ export interface HousekeepingOptions {
   /** Reports whether all pod sources are ready. Until then no pod is considered orphaned. */
   readonly ready: () => boolean;
   readonly isKnown: (podUid: string) => boolean;
+  /** Drops what else is kept of a pod that has been removed. */
+  readonly forget: (podUid: string) => void;
   /** Called after every pass with the number of removed pod directories and of failed removals. */
   readonly onCleared?: (cleared: number, failed: number) => void;
 }
@@ -60,9 +62,13 @@ export async function housekeeping(options: HousekeepingOptions, signal: AbortSi
   }
 }
 
-async function clearFolder({ volumes, files, cgroups }: HousekeepingOptions, uid: string): Promise<void> {
+async function clearFolder(
+  { volumes, files, cgroups, forget }: HousekeepingOptions,
+  uid: string,
+): Promise<void> {
   await cgroups.release(uid);
   await volumes.release(uid);
   await files.removeLogsOf(uid);
+  forget(uid);
   await files.remove(uid);
 }
