@@ -1,4 +1,4 @@
-// Sends requests over a kept-alive HTTP/2 connection, several at a time.
+// Sends requests over kept-alive HTTP/2 connections, several at a time.
 import { type ClientHttp2Session, connect } from "node:http2";
 import { inFlight } from "./in-flight.ts";
 
@@ -12,27 +12,28 @@ export interface Round {
 }
 
 export class Requests {
-  readonly #session: ClientHttp2Session;
+  readonly #sessions: readonly ClientHttp2Session[];
   readonly #token: string;
 
-  constructor(url: string, token: string) {
-    this.#session = connect(url, { rejectUnauthorized: false });
+  constructor(url: string, token: string, connections = 1) {
+    this.#sessions = Array.from({ length: connections }, () => connect(url, { rejectUnauthorized: false }));
     this.#token = token;
   }
 
   async run({ method, path, requests, body, lanes = 8 }: Round): Promise<void> {
-    await inFlight(lanes, requests, async () => {
-      const status = await this.#ask(method, path, body && JSON.stringify(body()));
+    await inFlight(lanes, requests, async (at) => {
+      const session = this.#sessions[at % this.#sessions.length]!;
+      const status = await this.#ask(session, method, path, body && JSON.stringify(body()));
       if (status !== 200 && status !== 201) throw new Error(`${method} ${path} answered ${status}`);
     });
   }
 
   close(): void {
-    this.#session.close();
+    for (const session of this.#sessions) session.close();
   }
 
-  #ask(method: string, path: string, body: string | undefined): Promise<number> {
-    const stream = this.#session.request({
+  #ask(session: ClientHttp2Session, method: string, path: string, body: string | undefined): Promise<number> {
+    const stream = session.request({
       ":method": method,
       ":path": path,
       authorization: `Bearer ${this.#token}`,
