@@ -61,9 +61,9 @@ export function iptablesRules(
     const local = port.internalLocal || port.externalLocal ? spread("SVL", port.localBackends) : undefined;
     const addJump = (rule: string, chain: string | undefined, list: string[]): void => {
       // Of two services that claim the same address and port, the first keeps it.
-      if (claimed.has(rule)) return;
+      if (chain === undefined || claimed.has(rule)) return;
       claimed.add(rule);
-      if (chain !== undefined) list.push(`${rule} -j ${chain}`);
+      list.push(`${rule} -j ${chain}`);
     };
     const addReject = (rule: string): void =>
       void refused.push(
@@ -132,7 +132,11 @@ export function iptablesRules(
     `-j MARK --xor-mark ${bit}`,
     "-j MASQUERADE --random-fully",
   ]);
-  filter.set(`${prefix}FILTER`, refused);
+  // The kernel routes loopback addresses for node ports; other packets must not benefit from that.
+  const fromOutside =
+    "-d 127.0.0.0/8 -m addrtype ! --src-type LOCAL -m conntrack ! --ctstate RELATED,ESTABLISHED,DNAT -j DROP";
+  const overLoopback = family === 4 && options.localhostNodePorts;
+  filter.set(`${prefix}FILTER`, [...(overLoopback ? [fromOutside] : []), ...refused]);
   return { nat, filter };
 }
 

@@ -87,6 +87,30 @@ async function network(): Promise<Network> {
   await inside("client", "ip route add default via 192.0.2.1");
   await inside("node", "ip route add default via 192.0.2.2");
   await inside("node", "ip -6 route add default dev br0");
+  // The client reaches 127.0.0.5 through the node.
+  servers.push(
+    spawn(
+      "ip",
+      [
+        "netns",
+        "exec",
+        name("node"),
+        "busybox",
+        "httpd",
+        "-f",
+        "-p",
+        "127.0.0.5:8080",
+        "-h",
+        join(folder, "www1"),
+      ],
+      { stdio: "ignore" },
+    ),
+  );
+  await inside("client", "sysctl -qw net.ipv4.conf.all.route_localnet=1");
+  await inside("client", "ip rule add pref 2 lookup local");
+  await inside("client", "ip rule del pref 0");
+  await inside("client", "ip rule add pref 1 to 127.0.0.5 lookup 100");
+  await inside("client", "ip route add 127.0.0.5 via 192.0.2.1 src 192.0.2.2 table 100");
   const run: RunCommand = (command, input) =>
     runCommand(["ip", "netns", "exec", name("node"), ...command], input);
   const ask: Network["ask"] = async (from, address, seconds = 60) => {
@@ -97,7 +121,8 @@ async function network(): Promise<Network> {
   };
   const answers = (address: string): Promise<boolean> =>
     until(`${address} answers`, async () => (await ask("node", `${address}:8080`, 2)).startsWith("pod"));
-  for (const address of ["10.244.0.11", "10.244.0.12", "[fd00:244::11]"]) await answers(address);
+  for (const address of ["10.244.0.11", "10.244.0.12", "[fd00:244::11]", "127.0.0.5"]) await answers(address);
+  assert.equal(await ask("client", "127.0.0.5:8080"), "pod1 from 192.0.2.2");
   return {
     run,
     ask,
@@ -197,6 +222,8 @@ for (const [name, make, listing] of filters)
           ["pod1", "192.0.2.1:30082", "pod2 from 10.244.0.11"],
           ["pod1", "10.96.0.7", "timeout"],
           ["client", "203.0.113.8", "timeout"],
+          ["client", "127.0.0.5:8080", "timeout"],
+          ["node", "127.0.0.5:8080", "pod1 from 127.0.0.1"],
           ["client", "203.0.113.9", "pod1 from 10.244.0.1"],
           ["pod1", "[fd00:96::1]", "pod1 from fd00:244::1"],
           ["node", "127.0.0.1:30081", "pod1 from 10.244.0.1|pod2 from 10.244.0.1"],

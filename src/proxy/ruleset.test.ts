@@ -133,3 +133,13 @@ test("iptables: a change of endpoints writes only the chains of its service", ()
   assert.equal(lines.filter((line) => line.startsWith("-X ORCH-SEP-")).length, 1);
   assert.equal(restoreChanges(before, iptablesRules(4, ports, options)), "");
 });
+
+test("iptables: an external address without endpoints is left to another service", () => {
+  const at = { externalAddresses: ["203.0.113.1"] };
+  const ports = [
+    servicePort(at),
+    servicePort({ hash: "other", clusterAddress: "10.96.0.9", backends, ...at }),
+  ];
+  const { nat } = iptablesRules(4, ports, options);
+  assert.ok(nat.get("ORCH-SERVICES")!.includes("-d 203.0.113.1 -p tcp -m tcp --dport 80 -j ORCH-EXT-OTHER"));
+});

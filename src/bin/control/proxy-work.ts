@@ -29,7 +29,7 @@ export async function proxyWork(
     const filter = await chooseFilter(settings);
     parts.log.info("packet filter selected", { filter: filter.name });
     filterBridges();
-    const restore = settings.localhostNodeports ? routeLoopback() : undefined;
+    let restore: (() => void) | undefined;
     try {
       await runProxy({
         ...parts,
@@ -40,13 +40,17 @@ export async function proxyWork(
           syncMilliseconds: settings.syncPeriod,
           podRoutes: settings.podRoutes,
         },
-        onWrite: onFirst(ready),
+        onWrite: onFirst(() => {
+          // Only once the rules that drop other packets to loopback addresses are written.
+          if (settings.localhostNodeports) restore = routeLoopback();
+          ready();
+        }),
       });
     } finally {
       if (settings.cleanupOnExit) {
+        restore?.();
         await filter.remove();
         await syncRoutes(new Map(), runCommand);
-        restore?.();
       }
     }
   } finally {
