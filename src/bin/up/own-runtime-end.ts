@@ -6,6 +6,7 @@ import { basename, dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock } from "#base";
 import { type OwnRuntime, ownRuntimePlan } from "./own-runtime.ts";
+import { removeForwarding } from "./pod-network.ts";
 import { startOf, supervise } from "./supervisor.ts";
 import { unmountBelow } from "./cleanup.ts";
 
@@ -46,6 +47,7 @@ export function removeOwnRuntime(
 ): void {
   for (const pid of processesWith(socket)) signal(pid, "SIGKILL");
   for (const place of [folder, state]) unmountBelow(place, report);
+  removeForwarding(bridge);
   if (existsSync(`/sys/class/net/${bridge}`)) {
     const { status } = spawnSync("ip", ["link", "delete", bridge], { stdio: "ignore" });
     if (status !== 0) report(`the network bridge ${bridge} was not removed; run: ip link delete ${bridge}`);

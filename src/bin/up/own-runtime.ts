@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { makeFolder, writePrivate } from "#base";
 import { grpcRuntime } from "#cri";
 import { importPauseImage, pauseImageName } from "./pause-image.ts";
-import { type PodNetwork, ensureNetworkConfig } from "./pod-network.ts";
+import { type PodNetwork, acceptForwarding, ensureNetworkConfig } from "./pod-network.ts";
 import type { ProcessPlan } from "./supervisor.ts";
 import { programFolders, systemPath } from "./system-path.ts";
 
@@ -50,10 +50,11 @@ export function ownRuntimeOf(clusterFolder: string): OwnRuntime {
 
 const stopTimeoutMilliseconds = 15_000;
 
-/** Returns the process plan; also writes the configuration. */
+/** Returns the process plan; also writes the configuration, and lets packets of pods be forwarded. */
 export function ownRuntimePlan(runtime: OwnRuntime, logFile: string): ProcessPlan {
   for (const folder of [runtime.folder, runtime.state, runtime.network.folder]) makeFolder(folder);
   ensureNetworkConfig(runtime.network);
+  acceptForwarding(runtime.network.bridge);
   writePrivate(runtime.config, configText(runtime));
   const args = [`PATH=${systemPath}`, "containerd", "--config", runtime.config];
   return {

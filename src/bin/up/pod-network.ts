@@ -53,9 +53,30 @@ export function freeSubnet(seed: number, taken: readonly string[]): string {
 const ownAddresses = (): string[] =>
   Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).map(({ address }) => address));
 
+/** Runs iptables; returns its exit code. */
+type Iptables = (args: readonly string[]) => number | null;
+
+const iptables: Iptables = (args) =>
+  spawnSync("iptables", ["-w", ...args], { stdio: "ignore", env: { PATH: systemPath } }).status;
+
 /**
  * Reports whether iptables works: it is required for traffic of pods to other machines and for host ports.
  */
-const canFilterPackets = (): boolean =>
-  spawnSync("iptables", ["-t", "nat", "-L", "-n"], { stdio: "ignore", env: { PATH: systemPath } }).status ===
-  0;
+const canFilterPackets = (): boolean => iptables(["-t", "nat", "-L", "-n"]) === 0;
+
+const forwardRules = (bridge: string): string[][] => [
+  ["FORWARD", "-i", bridge, "-j", "ACCEPT"],
+  ["FORWARD", "-o", bridge, "-j", "ACCEPT"],
+];
+
+/**
+ * Accepts packets from and to pods: Docker sets the policy of the chain to drop, even for packets between pods.
+ * The rules are appended, so that other rules of the machine take precedence.
+ */
+export function acceptForwarding(bridge: string, run = iptables): void {
+  for (const rule of forwardRules(bridge)) if (run(["-C", ...rule]) !== 0) run(["-A", ...rule]);
+}
+
+export function removeForwarding(bridge: string, run = iptables): void {
+  for (const rule of forwardRules(bridge)) if (run(["-C", ...rule]) === 0) run(["-D", ...rule]);
+}

@@ -21,7 +21,7 @@ import { claimFolder } from "./claim.ts";
 import { credentialsFor } from "./credentials.ts";
 import { ownRuntimeOf } from "./own-runtime.ts";
 import { pathsFor } from "./paths.ts";
-import { freeSubnet, ensureNetworkConfig } from "./pod-network.ts";
+import { acceptForwarding, ensureNetworkConfig, freeSubnet, removeForwarding } from "./pod-network.ts";
 import { choosePort } from "./ports.ts";
 import { isAlive, readRunning, writeRunning } from "./running.ts";
 import { type Machine, preflight, installRuntime } from "./preflight.ts";
@@ -312,6 +312,25 @@ test("pods get addresses that the machine does not use, and keep them", () => {
   assert.deepEqual(settled("inside.conflist", 900, true), [bridge]);
   // prettier-ignore
   assert.deepEqual(settled("outside.conflist", 5, true).map(({ type, ipMasq }) => [type, ipMasq]), [["bridge", true], ["portmap", undefined]]);
+});
+
+test("packets of pods are accepted by one rule for each direction, which are removed again", () => {
+  const foreign = "FORWARD -j DOCKER-USER";
+  const rules = [foreign];
+  const run = ([command, ...rest]: readonly string[]): number => {
+    const rule = rest.join(" ");
+    const found = rules.indexOf(rule);
+    if (command === "-A") rules.push(rule);
+    else if (found < 0) return 1;
+    else if (command === "-D") rules.splice(found, 1);
+    return 0;
+  };
+  acceptForwarding("b", run);
+  acceptForwarding("b", run);
+  assert.deepEqual(rules, [foreign, "FORWARD -i b -j ACCEPT", "FORWARD -o b -j ACCEPT"]);
+  removeForwarding("b", run);
+  removeForwarding("b", run);
+  assert.deepEqual(rules, [foreign]);
 });
 
 test("each cluster's own runtime has separate paths, the same at every start", () => {
