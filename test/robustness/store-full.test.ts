@@ -2,7 +2,7 @@
 // and writes resume when there is space.
 
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { type SpawnSyncReturns, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,36 +14,34 @@ const namespace = (["-m", "-rm"] as const).find(
 );
 const skip = namespace === undefined && "mounting a small disk is not allowed here";
 
-test("a full disk refuses writes, keeps reading, and recovers when space returns", { skip }, () => {
+/** Runs a program on a new disk. */
+function onDisk(mebibytes: number, program: string): SpawnSyncReturns<string> {
   const disk = mkdtempSync(join(tmpdir(), "store-full-"));
   try {
-    const script = 'mount -t tmpfs -o size=16m none "$1" && exec "$2" --conditions=orch-source "$3" "$1"';
-    const child = spawnSync(
-      "unshare",
-      [
-        namespace!,
-        "sh",
-        "-c",
-        script,
-        "sh",
-        disk,
-        process.execPath,
-        join(import.meta.dirname, "store-full-writer.ts"),
-      ],
-      { encoding: "utf8" },
-    );
-    assert.equal(child.status, 0, child.stderr);
-    const outcome = JSON.parse(child.stdout) as Record<string, number | string>;
-    assert.match(String(outcome["refusal"]), /^no space left for the store in .*: the write was not done/);
-    assert.equal(outcome["refusedStart"], "StoreFull");
-    assert.ok(Number(outcome["acknowledgedWhenFull"]) > 10);
-    assert.equal(outcome["readableWhenFull"], outcome["acknowledgedWhenFull"]);
-    assert.deepEqual(
-      ["doneAfterwards", "revisions", "lost", "unasked", "grown"].map((name) => outcome[name]),
-      [5, 0, 0, 0, 0],
-      child.stdout,
-    );
+    const script = `mount -t tmpfs -o size=${mebibytes}m none "$1" && exec "$2" --conditions=orch-source "$3" "$1"`;
+    const args = ["sh", disk, process.execPath, join(import.meta.dirname, program)];
+    return spawnSync("unshare", [namespace!, "sh", "-c", script, ...args], { encoding: "utf8" });
   } finally {
     rmSync(disk, { recursive: true });
   }
+}
+
+test("updates for which the store has room are written on a full disk", { skip }, () => {
+  const { status, stderr } = onDisk(32, "store-full-updates.ts");
+  assert.equal(status, 0, stderr);
+});
+
+test("a full disk refuses writes, keeps reading, and recovers when space returns", { skip }, () => {
+  const child = onDisk(16, "store-full-writer.ts");
+  assert.equal(child.status, 0, child.stderr);
+  const outcome = JSON.parse(child.stdout) as Record<string, number | string>;
+  assert.match(String(outcome["refusal"]), /^no space left for the store in .*: the write was not done/);
+  assert.equal(outcome["refusedStart"], "StoreFull");
+  assert.ok(Number(outcome["acknowledgedWhenFull"]) > 10);
+  assert.equal(outcome["readableWhenFull"], outcome["acknowledgedWhenFull"]);
+  assert.deepEqual(
+    ["doneAfterwards", "revisions", "lost", "unasked", "grown"].map((name) => outcome[name]),
+    [5, 0, 0, 0, 0],
+    child.stdout,
+  );
 });

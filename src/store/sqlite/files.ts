@@ -64,6 +64,12 @@ export function faultOf(error: unknown): Fault {
   return { code: errcode ?? 0, message: message ?? String(error) };
 }
 
+const full = 13;
+const sharedMemorySize = 4874;
+
+/** Reports whether there was not enough space on the disk. */
+export const isFull = ({ code }: Fault): boolean => code % 256 === full || code === sharedMemorySize;
+
 /**
  * Reports whether the disk has room to checkpoint the write-ahead log, after which the database has this size.
  * Within its present size, no space is needed.

@@ -29,7 +29,7 @@ import type { Decided } from "./batch.ts";
 import { acknowledgedFile, readAcknowledged } from "./acknowledged.ts";
 import { checkInBackground } from "./background-check.ts";
 import { Commits } from "./commits.ts";
-import { checkpointFits, firstRevision, createPrivateFile, pageBytes, storeFile } from "./files.ts";
+import { checkpointFits, firstRevision, createPrivateFile, isFull, pageBytes, storeFile } from "./files.ts";
 import { lockStore } from "./lock.ts";
 import { damageOf, Reader, type UncheckedRow } from "./reader.ts";
 import { RecentChanges } from "./recent-changes.ts";
@@ -466,11 +466,8 @@ function flushDirectory(dir: string): void {
   closeSync(handle);
 }
 
-const full = 13;
-const sharedMemorySize = 4874;
-
 function faultError(dir: string, { fault }: JobFailed): Error {
-  if (fault.code % 256 === full || fault.code === sharedMemorySize) return new StoreFull(dir, fault.message);
+  if (isFull(fault)) return new StoreFull(dir, fault.message);
   return (
     damageOf(storeFile(dir), { errcode: fault.code, message: fault.message }) ??
     new StoreFailed(dir, fault.message)

@@ -9,7 +9,9 @@ import { parentPort, workerData } from "node:worker_threads";
 import {
   applicationId,
   checkpointFits,
+  type Fault,
   faultOf,
+  isFull,
   formatVersion,
   addedLayout,
   layout,
@@ -108,7 +110,8 @@ function serve(port: NonNullable<typeof parentPort>, db: DatabaseSync, file: str
     freePages: Number(freePages.get()!["freelist_count"]),
   });
 
-  const commit = (job: WriterJob): WriterAnswer => {
+  /** Commits the job as one transaction. Returns a fault if nothing of it was kept. */
+  const attempt = (job: WriterJob): Fault | undefined => {
     const { first, keys, housekeeping } = job;
     try {
       // An incremental vacuum is possible outside a transaction only.
@@ -122,25 +125,34 @@ function serve(port: NonNullable<typeof parentPort>, db: DatabaseSync, file: str
     } catch (error) {
       if (db.isTransaction) db.exec("ROLLBACK");
       // A failed commit may still have reached the log; the content of the log decides.
-      if (keys.length === 0 || Number(newest.get()!["revision"] ?? 0) < first)
-        return { fault: faultOf(error) };
+      if (keys.length === 0 || Number(newest.get()!["revision"] ?? 0) < first) return faultOf(error);
     }
+    return undefined;
+  };
+
+  const commit = (job: WriterJob): WriterAnswer => {
+    const { first, keys, housekeeping } = job;
+    let fault = attempt(job);
+    // After a checkpoint, the log is written from its beginning and need not grow.
+    if (fault && isFull(fault) && checkpoint("PASSIVE")) fault = attempt(job);
+    if (fault) return { fault };
     if (keys.length) ignoringErrors(() => acknowledged.write(first + keys.length - 1));
     return housekeeping ? { done: counted() } : "done";
   };
 
   // Checkpointing grows the database before the log shrinks. On a disk too full for both it is postponed: the
   // log has everything, and a partly grown database would only take up the remaining space.
-  const checkpoint = (kind: string): void => {
+  const checkpoint = (kind: string): boolean => {
     const fits = checkpointFits(file, counted().pages * pageBytes);
     sinceCheckpoint = fits ? 0 : checkpointBytes - (1 << 20);
     if (fits) db.exec(`PRAGMA wal_checkpoint(${kind})`);
     acknowledged.flush();
+    return fits;
   };
 
   port.on("message", (order: WriterRequest) => {
     if (order.do === "close") {
-      ignoringErrors(() => checkpoint("TRUNCATE"));
+      ignoringErrors(() => void checkpoint("TRUNCATE"));
       db.close();
       acknowledged.close();
       port.postMessage("closed" satisfies WriterAnswer);
@@ -155,7 +167,7 @@ function serve(port: NonNullable<typeof parentPort>, db: DatabaseSync, file: str
     }
     port.postMessage(answer);
     sinceCheckpoint += logGrowth(order.job);
-    if (sinceCheckpoint > checkpointBytes) ignoringErrors(() => checkpoint("PASSIVE"));
+    if (sinceCheckpoint > checkpointBytes) ignoringErrors(() => void checkpoint("PASSIVE"));
   });
 }
 
