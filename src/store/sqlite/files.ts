@@ -70,14 +70,19 @@ const sharedMemorySize = 4874;
 /** Reports whether there was not enough space on the disk. */
 export const isFull = ({ code }: Fault): boolean => code % 256 === full || code === sharedMemorySize;
 
+/** Returns the free space of the disk; infinite if the file system does not report its size. */
+export function availableBytes(file: string): number {
+  const { blocks, bavail, bsize } = statfsSync(dirname(file));
+  return blocks > 0 ? bavail * bsize : Infinity;
+}
+
 /**
  * Reports whether the disk has room to checkpoint the write-ahead log, after which the database has this size.
  * Within its present size, no space is needed.
  */
 export function checkpointFits(file: string, bytes: number): boolean {
   const growth = bytes - statSync(file).size;
-  const { bavail, bsize } = statfsSync(dirname(file));
-  return growth <= 0 || bavail * bsize > growth + (1 << 20);
+  return growth <= 0 || availableBytes(file) > growth + (1 << 20);
 }
 
 /**

@@ -73,6 +73,10 @@ export function packed(changes: readonly PackedChange[]): ArrayBuffer {
   return buffer;
 }
 
+/** Reports whether the job writes values or derived data; otherwise it only deletes keys and rows. */
+export const hasValues = ({ keys, packed: { byteLength }, housekeeping }: WriterJob): boolean =>
+  byteLength > keys.length * bytesEach || (housekeeping?.derived ?? []).some(({ bytes }) => bytes !== null);
+
 /** Unpacks the changes; values are views of the buffer. */
 export function* unpacked(buffer: ArrayBuffer, count: number): Generator<PackedChange> {
   const numbers = new Float64Array(buffer, 0, count * numbersEach);

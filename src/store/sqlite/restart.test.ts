@@ -269,6 +269,23 @@ test("files are readable by their owner only", async () => {
   await store.close();
 });
 
+test("opening a store after a crash writes nothing to it, as the disk may be full", async () => {
+  const [dir, crashed] = [place(), place()];
+  const store = await openSqlite({ dir });
+  await put(store, "a", "1");
+  cpSync(dir, crashed, { recursive: true });
+  await store.close();
+  const files = ["store.db", "store.db-wal"].map((name) => join(crashed, name));
+  const before = files.map((file) => readFileSync(file));
+  const again = await openSqlite({ dir: crashed });
+  assert.deepEqual(
+    files.map((file) => readFileSync(file)),
+    before,
+  );
+  assert.equal(await state(again), "a=1@2/2");
+  await again.close();
+});
+
 let full: Promise<string> | undefined;
 async function fill(): Promise<string> {
   const dir = place();

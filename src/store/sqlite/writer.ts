@@ -21,6 +21,7 @@ import {
 } from "./files.ts";
 import { acknowledgedFile, openAcknowledged } from "./acknowledged.ts";
 import { structuralDamage } from "./damage.ts";
+import { diskSpace } from "./disk-space.ts";
 import {
   type WriterRequest,
   type Pages,
@@ -68,7 +69,7 @@ function openDatabase({ file, maxPages, maxPagesChecked }: WriterData): Database
   }
 }
 
-function serve(port: NonNullable<typeof parentPort>, db: DatabaseSync, file: string): void {
+function serve(port: NonNullable<typeof parentPort>, db: DatabaseSync, { file, maxPages }: WriterData): void {
   const addRow = db.prepare("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?)");
   const addValue = db.prepare("INSERT INTO value VALUES (?, ?, ?)");
   const dropRow = db.prepare("DELETE FROM log WHERE revision = ?");
@@ -82,6 +83,7 @@ function serve(port: NonNullable<typeof parentPort>, db: DatabaseSync, file: str
   const pages = db.prepare("PRAGMA page_count");
   const freePages = db.prepare("PRAGMA freelist_count");
   const acknowledged = openAcknowledged(acknowledgedFile(dirname(file)));
+  const space = diskSpace(db, file, maxPages || undefined);
   let sinceCheckpoint = 0;
 
   const apply = ({ first, keys, packed }: WriterJob): void => {
@@ -132,6 +134,7 @@ function serve(port: NonNullable<typeof parentPort>, db: DatabaseSync, file: str
 
   const commit = (job: WriterJob): WriterAnswer => {
     const { first, keys, housekeeping } = job;
+    ignoringErrors(() => space.limit(job));
     let fault = attempt(job);
     // After a checkpoint, the log is written from its beginning and need not grow.
     if (fault && isFull(fault) && checkpoint("PASSIVE")) fault = attempt(job);
@@ -166,8 +169,10 @@ function serve(port: NonNullable<typeof parentPort>, db: DatabaseSync, file: str
       answer = { fault: faultOf(error) };
     }
     port.postMessage(answer);
-    sinceCheckpoint += logGrowth(order.job);
-    if (sinceCheckpoint > checkpointBytes) ignoringErrors(() => void checkpoint("PASSIVE"));
+    const grown = logGrowth(order.job);
+    space.grown(grown);
+    sinceCheckpoint += grown;
+    if (sinceCheckpoint > checkpointBytes || space.isLow()) ignoringErrors(() => void checkpoint("PASSIVE"));
   });
 }
 
@@ -193,7 +198,7 @@ function ignoringErrors(act: () => void): void {
 if (parentPort) {
   try {
     const data = workerData as WriterData;
-    serve(parentPort, openDatabase(data), data.file);
+    serve(parentPort, openDatabase(data), data);
     parentPort.postMessage("done" satisfies WriterAnswer);
   } catch (error) {
     parentPort.postMessage({ fault: faultOf(error) } satisfies WriterAnswer);
