@@ -33,7 +33,7 @@ import { type ClusterPaths, dataDirOption, pathsFor } from "./paths.ts";
 import { pauseImageName } from "./pause-image.ts";
 import { type Programs, commonAgentSettings } from "./plans.ts";
 import { announcePodRange, podRangeIn } from "./pod-range.ts";
-import { installRuntime, thisMachine } from "./preflight.ts";
+import { canNameNode, installRuntime, thisMachine } from "./preflight.ts";
 import { readRunning, writeRunning } from "./running.ts";
 import { type StatusView, statusView } from "./status-view.ts";
 import type { ProcessPlan } from "./supervisor.ts";
@@ -108,6 +108,8 @@ export const joinCommand = (argv: readonly string[], programs: Programs, output:
       throw new Error("specify one server, such as https://192.0.2.1:6443");
     const paths = pathsFor(dialect, settings.dataDir);
     const nodeName = settings.nodeName || hostname().toLowerCase();
+    if (!canNameNode(nodeName))
+      throw new Error(`${nodeName} is not valid as the name of a node; choose another with --node-name`);
     const release = claimFolder(paths.root);
     if (!release) throw new Error(`${paths.root} is in use by another orch`);
     try {

@@ -1,6 +1,8 @@
 // Checks for a container runtime, and installs one on Debian-like systems.
 import { spawnSync } from "node:child_process";
 import { existsSync, lstatSync } from "node:fs";
+import { hostname } from "node:os";
+import { dns1123SubdomainProblems } from "#schema";
 import { runtimePackages } from "./own-runtime.ts";
 
 export type Preflight =
@@ -10,6 +12,7 @@ export type Preflight =
 export interface Machine {
   readonly isRoot: boolean;
   readonly platform: string;
+  readonly hostName: string;
   /** Reports whether a path is a socket, or is inaccessible to this user and might be one. */
   isSocket(path: string): boolean;
   exists(path: string): boolean;
@@ -18,6 +21,7 @@ export interface Machine {
 export const thisMachine: Machine = {
   isRoot: process.getuid?.() === 0,
   platform: process.platform,
+  hostName: hostname(),
   isSocket: (path) => {
     try {
       return lstatSync(path, { throwIfNoEntry: false })?.isSocket() ?? false;
@@ -27,6 +31,8 @@ export const thisMachine: Machine = {
   },
   exists: existsSync,
 };
+
+export const canNameNode = (name: string): boolean => dns1123SubdomainProblems(name).length === 0;
 
 const socketOf = (endpoint: string): string => endpoint.replace(/^unix:\/\//, "");
 
@@ -41,6 +47,11 @@ export function preflight(machine: Machine, endpoint: string, program: string): 
     return impossible(
       hasRuntime ? "it requires root" : "it requires root and a container runtime",
       hasRuntime ? "sudo orch up" : "sudo orch up --install-runtime",
+    );
+  if (!canNameNode(machine.hostName.toLowerCase()))
+    return impossible(
+      `the host name ${machine.hostName} is not valid as the name of a node`,
+      "hostnamectl set-hostname changes it; names consist of letters, digits, '-' and '.'",
     );
   if (hasRuntime) return { possible: true };
   return impossible(

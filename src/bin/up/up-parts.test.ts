@@ -195,6 +195,7 @@ test("an invalid record is ignored, and an unreadable one is an error", () => {
 const machine = (parts: Partial<Machine>): Machine => ({
   isRoot: true,
   platform: "linux",
+  hostName: "Node-1.example.org",
   isSocket: () => true,
   exists: () => true,
   ...parts,
@@ -210,6 +211,11 @@ const chances: [name: string, parts: Partial<Machine>, remedy: string | undefine
   ["a user without a runtime", { isRoot: false, isSocket: () => false }, "sudo orch up --install-runtime"],
   ["another system", { platform: "darwin" }, "the API server works without it"],
   ["no program", { exists: () => false }, "npm run build"],
+  [
+    "a host name that cannot name a node",
+    { hostName: "my_laptop" },
+    "hostnamectl set-hostname changes it; names consist of letters, digits, '-' and '.'",
+  ],
 ];
 for (const [name, parts, remedy] of chances) {
   test(`${name}: ${remedy === undefined ? "the agent runs" : `the agent is not started, with the remedy ${remedy}`}`, () => {
