@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { closeSync, mkdtempSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
+import { closeSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -69,4 +69,17 @@ test("the size is checked until rotation is stopped", async (t) => {
   writeSync(run, "a line\n");
   await clock.advance(20_000);
   assert.equal(readFileSync(path, "utf8"), "a line\n");
+});
+
+test("a rotation that fails is tried again", async (t) => {
+  const { path, log, run } = opened(t, 3);
+  const clock = virtualClock(0);
+  writeSync(run, "a line\n");
+  mkdirSync(`${path}.1`);
+  const enough = log.startRotation(clock);
+  await clock.advance(10_000);
+  rmSync(`${path}.1`, { recursive: true });
+  await clock.advance(10_000);
+  enough();
+  assert.equal(readFileSync(`${path}.1`, "utf8"), "a line\n");
 });

@@ -58,7 +58,11 @@ export class LogFile {
   startRotation(clock: Clock): () => void {
     let cancel = (): void => undefined;
     const check = (): void => {
-      this.rotateIfLarge();
+      try {
+        this.rotateIfLarge();
+      } catch {
+        // The file system may be read-only: the programs and their supervisor keep running.
+      }
       cancel = clock.after(checkMilliseconds, check);
     };
     check();
