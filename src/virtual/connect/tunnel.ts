@@ -123,14 +123,16 @@ async function readRefusal(socket: Socket, { headers, rest }: Head): Promise<Buf
     typeof contentLength === "string"
       ? Math.min(Number(contentLength) || 0, maxRefusalBytes)
       : maxRefusalBytes;
-  let body = rest;
-  if (body.length < wanted) {
+  const buffer = Buffer.alloc(wanted);
+  let length = rest.copy(buffer);
+  if (length < wanted) {
     await readUntil(socket, new AbortController().signal, drainTimeoutMilliseconds, (chunk) => {
-      body = Buffer.concat([body, chunk]);
-      return body.length >= wanted ? wanted : undefined;
+      length += chunk.copy(buffer, length);
+      return length === wanted ? wanted : undefined;
     }).catch(() => undefined);
   }
-  return isChunked(headers) ? dechunked(body) : body.subarray(0, wanted);
+  const body = buffer.subarray(0, length);
+  return isChunked(headers) ? dechunked(body) : body;
 }
 
 const isChunked = (headers: PlainHeaders): boolean =>

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { test } from "node:test";
 import { connect } from "node:tls";
@@ -249,4 +250,33 @@ test("an error of the agent is returned to the client", async () => {
   ];
   assert.equal(response.statusCode, 404);
   response.destroy();
+});
+
+test("an error that arrives in many parts is copied once", async (t) => {
+  const part = Buffer.alloc(1024, "x");
+  const count = 300;
+  await using agent = await fakeAgent({
+    upgrade: (_request, socket) => {
+      socket.on("error", () => undefined);
+      socket.write("HTTP/1.1 404 Not Found\r\n\r\n");
+      let sent = 0;
+      const send = (): void => {
+        if (sent++ < count) socket.write(part, () => setImmediate(send));
+        else socket.end();
+      };
+      send();
+    },
+  });
+  await using server = await cluster(agent, 0);
+  const { mock } = t.mock.method(Buffer, "concat");
+  const client = open(server, "exec?command=cat&stdout=true", "v5.channel.k8s.io");
+  const [, response] = (await once(client, "unexpected-response")) as [unknown, IncomingMessage];
+  let length = 0;
+  for await (const chunk of response) length += (chunk as Buffer).length;
+  assert.equal(length, count * part.length);
+  const copied = mock.calls
+    .map(({ result }) => result?.toString("latin1") ?? "")
+    .filter((text) => text.includes("xxx"))
+    .reduce((total, text) => total + text.length, 0);
+  assert.ok(copied < 4 * length, `${copied} bytes were copied`);
 });
