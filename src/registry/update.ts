@@ -204,6 +204,7 @@ async function prepareUpdate(
   change.view?.settle(object, old);
   checkRevision(request, name, object, reserved.revision);
   object.metadata.resourceVersion = reserved.revision;
+  fillNamespace(request, object);
   yieldBudget?.restart();
   normalizeOwnerReferences(request, object, "admission");
   // Empty lists as in the stored object, to avoid spurious changes.

@@ -50,6 +50,23 @@ test("a plugin can replace the object in another version", async (t) => {
   assert.deepEqual([note, reason, unknown], ["replaced", "r", undefined]);
 });
 
+test("a namespace that a plugin removes is that of the request, and another one is refused", async (t) => {
+  const namespaces: (string | undefined)[] = [];
+  const replace = plugin({
+    handles: ["UPDATE"],
+    mutate: async ({ object }) => void (object!["metadata"] = { name: "a", namespace: namespaces.pop() }),
+  });
+  const { create, edit } = await harness(t, configMap, { plugins: [replace] });
+  await create({ metadata: { name: "a" } });
+  const edited = await edit("a", () => undefined);
+  assert.equal(edited.metadata.namespace, "default");
+  namespaces.push("other");
+  await assert.rejects(
+    edit("a", () => undefined),
+    /the namespace of the provided object does not match the namespace sent on the request/,
+  );
+});
+
 test("a version that is not served is refused", async (t) => {
   const ask = plugin({ mutate: async (attributes) => void attributes.versioned("v9") });
   const { create } = await harness(t, configMap, { plugins: [ask] });
