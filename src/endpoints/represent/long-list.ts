@@ -8,8 +8,18 @@ import { type Message, encodeEnvelope, printYaml, protobufCodec, stringifyJson }
 import { type CachedObject, itemBytes } from "#watchcache";
 import type { Choice } from "./negotiate.ts";
 
-/** Shorter lists are encoded at once. */
-export const shortList = 256;
+const shortItems = 256;
+const shortBytes = 1024 * 1024;
+/** The clock is read after each item that is longer: tables and YAML take more time than copying bytes. */
+const longItemBytes = 16 * 1024;
+
+/** Reports whether a list is encoded at once. */
+export function isShortList(items: readonly CachedObject[]): boolean {
+  if (items.length > shortItems) return false;
+  let size = 0;
+  for (const item of items) size += itemBytes(item);
+  return size <= shortBytes;
+}
 
 export interface LongList {
   /** The list with an empty array of items (or rows). */
@@ -47,7 +57,7 @@ export async function longList(
   for (const [at, cached] of items.entries()) {
     if (at > 0) gathered.push(form.between);
     gathered.push(form.encode(list.item(cached)));
-    if (!work.tick()) continue;
+    if (!(itemBytes(cached) > longItemBytes ? work.expired : work.tick())) continue;
     join();
     await work.yield();
   }

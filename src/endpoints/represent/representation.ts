@@ -23,7 +23,7 @@ import {
   isForOneAnswer,
   itemBytes,
 } from "#watchcache";
-import { longList, shortList, splicedLongList } from "./long-list.ts";
+import { isShortList, longList, splicedLongList } from "./long-list.ts";
 import type { Choice, Media } from "./negotiate.ts";
 import { type IncludeObject, columnDefinitions, partialMetadata, rowOf, withoutOwn } from "./table.ts";
 
@@ -78,7 +78,7 @@ function shaped(shape: ShapeOf, choice: Choice, dialect: Dialect): Representatio
     object: (cached) => write.whole(shape.one(cached), shape.schema),
     list: (given, metadata, caller) => {
       const items = shape.sorted?.(given) ?? given;
-      if (items.length <= shortList) {
+      if (isShortList(items)) {
         const whole =
           items.length === 0 && shape.emptyList
             ? shape.emptyList(metadata)

@@ -43,3 +43,30 @@ test("an invalid path drops its column and all that follow", () => {
     ["Name", ".spec.a"],
   );
 });
+
+test("a row has a limit of work, beyond which cells are empty, whatever the paths and values are", () => {
+  const shown = (jsonPath: string, spec: object): readonly unknown[] => {
+    const given = Array.from({ length: 50 }, (_, i) => ({ name: `c${i}`, type: "string", jsonPath }));
+    const object = { spec } as unknown as ApiObject;
+    return customColumns(given)
+      .slice(1)
+      .map((each) => each.cell(object, now));
+  };
+  const items = (count: number): object[] => Array.from({ length: count }, (_, i) => ({ a: i, b: "b" }));
+  const cases: [path: string, spec: object, value: string][] = [
+    [".spec.l[?(@.a==1)].b", { l: items(1000) }, "b"],
+    [".spec.m.*.b", { m: Object.fromEntries(items(1000).entries()) }, "b"],
+    [".spec.t", { t: "x".repeat(100_000) }, "x".repeat(100_000)],
+    [".spec.o", { o: { a: items(100).map(() => 1) } }, JSON.stringify({ a: items(100).map(() => 1) })],
+  ];
+  for (const [path, spec, value] of cases) {
+    const cells = shown(path, spec);
+    assert.equal(cells[0], value, path);
+    assert.equal(
+      cells.every((cell) => cell === value || cell === null),
+      true,
+      path,
+    );
+    assert.equal(cells.at(-1), path === ".spec.o" ? value : null, path);
+  }
+});

@@ -3,7 +3,7 @@ import type { CustomResourceColumnDefinition } from "#api";
 import { TimeError, canonicalTime } from "#base";
 import { type ApiObject, type Column, ago, nameColumn } from "#registry";
 import { stringifyJson } from "#schema";
-import { jsonPath } from "./json-path.ts";
+import { type CountVisits, jsonPath } from "./json-path.ts";
 
 const ageDefinition: CustomResourceColumnDefinition = {
   name: "Age",
@@ -12,22 +12,45 @@ const ageDefinition: CustomResourceColumnDefinition = {
   description: "Time since the creation of the object.",
 };
 
+/**
+ * Bounds the work for one row: values visited in all of its cells, and the length of their texts. Both the
+ * author of a definition and that of an object can make it arbitrarily long.
+ */
+const maxVisitsPerRow = 25_000;
+const charactersPerVisit = 32;
+
+/** The row needs too much work; its remaining cells are empty. */
+class RowLimit extends Error {
+  override readonly name = "RowLimit";
+}
+
+function rowLimit(): CountVisits {
+  let left = maxVisitsPerRow;
+  return (values) => {
+    left -= values;
+    if (left < 0) throw new RowLimit("the row needs too much work");
+  };
+}
+
 export function customColumns(
   given: readonly CustomResourceColumnDefinition[] | undefined,
 ): readonly Column<ApiObject>[] {
   const columns: Column<ApiObject>[] = [nameColumn];
+  const limits = new WeakMap<ApiObject, CountVisits>();
+  const limitOf = (object: ApiObject): CountVisits => limits.getOrInsertComputed(object, rowLimit);
   for (const each of given?.length ? given : [ageDefinition]) {
     const find = jsonPath(each.jsonPath);
     // As in the reference, an invalid path drops this and all further columns.
     if (!find) break;
-    columns.push(column(each, find));
+    columns.push(column(each, find, limitOf));
   }
   return columns;
 }
 
 function column(
   given: CustomResourceColumnDefinition,
-  find: (object: unknown) => readonly unknown[],
+  find: NonNullable<ReturnType<typeof jsonPath>>,
+  limitOf: (object: ApiObject) => CountVisits,
 ): Column<ApiObject> {
   return {
     name: given.name,
@@ -36,16 +59,27 @@ function column(
     doc: given.description ?? `Custom resource definition column (in JSONPath format): ${given.jsonPath}`,
     ...(given.priority && { priority: given.priority }),
     cell: (object, now) => {
-      const [value] = find(object);
-      return value === undefined ? null : cellOf(given.type, value, now);
+      const visit = limitOf(object);
+      try {
+        const [value] = find(object, visit);
+        return value === undefined ? null : cellOf(given.type, value, now, visit);
+      } catch (error) {
+        if (error instanceof RowLimit) return null;
+        throw error;
+      }
     },
   };
 }
 
-function cellOf(type: string, value: unknown, now: Date): string | number | boolean | null {
+function cellOf(
+  type: string,
+  value: unknown,
+  now: Date,
+  visit: CountVisits,
+): string | number | boolean | null {
   switch (type) {
     case "string":
-      return textOf(value);
+      return textOf(value, visit);
     case "integer":
       return typeof value === "number" || typeof value === "bigint" ? Math.trunc(Number(value)) : null;
     case "number":
@@ -63,21 +97,23 @@ function cellOf(type: string, value: unknown, now: Date): string | number | bool
  * Formats a value as Go prints it: objects and lists as JSON with sorted keys, large fractions with an
  * exponent.
  */
-function textOf(value: unknown): string {
+function textOf(value: unknown, visit: CountVisits): string {
   if (value === null) return "<no value>";
+  if (typeof value === "string") visit(value.length / charactersPerVisit);
   if (typeof value === "object")
-    return stringifyJson(sorted(value)).replaceAll(
+    return stringifyJson(sorted(value, visit)).replaceAll(
       /[<>&\u2028\u2029]/g,
       (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
     );
   return typeof value === "number" && !Number.isInteger(value) ? fractionText(value) : String(value);
 }
 
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
+function sorted(value: unknown, visit: CountVisits): unknown {
+  visit(typeof value === "string" ? 1 + value.length / charactersPerVisit : 1);
+  if (Array.isArray(value)) return value.map((item) => sorted(item, visit));
   if (typeof value !== "object" || value === null) return value;
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([key, item]) => [key, sorted(item)]));
+  return Object.fromEntries(entries.map(([key, item]) => [key, sorted(item, visit)]));
 }
 
 function fractionText(value: number): string {

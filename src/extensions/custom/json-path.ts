@@ -38,14 +38,19 @@ class Fraction {
 
 const maxResults = 1000;
 
+/** Called with the number of values about to be visited; may throw to end the search. */
+export type CountVisits = (values: number) => void;
+
 /**
  * Compiles a path to a function that finds its values, or undefined if it cannot be followed; returns
  * undefined for an invalid path.
  */
-export function jsonPath(text: string): ((object: unknown) => readonly unknown[]) | undefined {
+export function jsonPath(
+  text: string,
+): ((object: unknown, visit?: CountVisits) => readonly unknown[]) | undefined {
   try {
     const nodes = new Parser(text).nodes();
-    return (object) => orNothing(() => follow(nodes, [object]));
+    return (object, visit = () => undefined) => orNothing(() => follow(nodes, [object], visit));
   } catch (error) {
     if (error instanceof PathError) return undefined;
     throw error;
@@ -206,33 +211,42 @@ function sliceOf(text: string): Node {
   };
 }
 
-function follow(nodes: readonly Node[], input: readonly unknown[]): readonly unknown[] {
+function follow(nodes: readonly Node[], input: readonly unknown[], visit: CountVisits): readonly unknown[] {
   let values = input;
-  for (const node of nodes) values = walk(node, values).slice(0, maxResults);
+  for (const node of nodes) {
+    values = walk(node, values, visit);
+    if (values.length > maxResults) values = values.slice(0, maxResults);
+  }
   return values;
 }
 
-function walk(node: Node, values: readonly unknown[]): readonly unknown[] {
+function walk(node: Node, values: readonly unknown[], visit: CountVisits): readonly unknown[] {
+  visit(values.length);
   switch (node.is) {
     case "field":
-      return values.flatMap((value) =>
-        isMap(value) && Object.hasOwn(value, node.name) ? [value[node.name]] : [],
-      );
+      return fieldsOf(values, node.name);
     case "wildcard":
-      return values.flatMap(children);
+      return values.flatMap((value) => children(value, visit));
     case "descent":
-      return descend(values, []);
+      return descend(values, [], visit);
     case "slice":
-      return values.flatMap((value) => (value === null ? [] : sliced(node, value)));
+      return values.flatMap((value) => (value === null ? [] : sliced(node, value, visit)));
     case "union":
-      return node.of.flatMap((nodes) => follow(nodes, values));
+      return node.of.flatMap((nodes) => follow(nodes, values, visit));
     case "filter":
-      return values.flatMap((value) => listOf(value).filter((item) => passes(node, item)));
+      return values.flatMap((value) => listOf(value).filter((item) => passes(node, item, visit)));
     case "constant":
-      return values.map(() => node.value);
+      return values.length === 1 ? [node.value] : values.map(() => node.value);
     case "word":
       throw new PathError("unrecognized identifier");
   }
+}
+
+/** Filters call this for each item, so it creates nothing but the result. */
+function fieldsOf(values: readonly unknown[], name: string): readonly unknown[] {
+  const found: unknown[] = [];
+  for (const value of values) if (isMap(value) && Object.hasOwn(value, name)) found.push(value[name]);
+  return found;
 }
 
 const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -244,27 +258,34 @@ function listOf(value: unknown): readonly unknown[] {
 }
 
 /** Returns the values of a map in key order, or the items of a list. */
-function children(value: unknown): readonly unknown[] {
+function children(value: unknown, visit: CountVisits): readonly unknown[] {
   if (Array.isArray(value)) return value.slice(0, maxResults);
   if (!isMap(value)) return [];
-  return Object.keys(value)
+  const keys = Object.keys(value);
+  visit(keys.length);
+  return keys
     .sort()
     .slice(0, maxResults)
     .map((key) => value[key]);
 }
 
-function descend(values: readonly unknown[], found: unknown[]): readonly unknown[] {
+function descend(values: readonly unknown[], found: unknown[], visit: CountVisits): readonly unknown[] {
+  visit(values.length);
   for (const value of values) {
     if (found.length >= maxResults) break;
-    const below = children(value);
+    const below = children(value, visit);
     if (below.length === 0) continue;
     found.push(value);
-    descend(below, found);
+    descend(below, found, visit);
   }
   return found;
 }
 
-function sliced({ from, to, step = 1 }: Extract<Node, { is: "slice" }>, value: unknown): readonly unknown[] {
+function sliced(
+  { from, to, step = 1 }: Extract<Node, { is: "slice" }>,
+  value: unknown,
+  visit: CountVisits,
+): readonly unknown[] {
   const list = listOf(value);
   const { length } = list;
   const begin = from < 0 ? from + length : from;
@@ -273,12 +294,17 @@ function sliced({ from, to, step = 1 }: Extract<Node, { is: "slice" }>, value: u
   if (begin === end) return [];
   if (begin >= length || begin < 0 || end > length || end < 0 || begin > end || step <= 0)
     throw new PathError("array index out of bounds");
+  visit(end - begin);
   return list.slice(begin, end).filter((_, at) => at % step === 0);
 }
 
-function passes({ left, operator, right }: Extract<Node, { is: "filter" }>, item: unknown): boolean {
-  if (operator === "exists") return orNothing(() => follow(left, [item])).length > 0;
-  const [lefts, rights] = [follow(left, [item]), follow(right, [item])];
+function passes(
+  { left, operator, right }: Extract<Node, { is: "filter" }>,
+  item: unknown,
+  visit: CountVisits,
+): boolean {
+  if (operator === "exists") return orNothing(() => follow(left, [item], visit)).length > 0;
+  const [lefts, rights] = [follow(left, [item], visit), follow(right, [item], visit)];
   if (lefts.length === 0 || rights.length === 0) return false;
   if (lefts.length > 1 || rights.length > 1) throw new PathError("can only compare one element at a time");
   return compare(lefts[0], operator, rights[0]);
@@ -295,10 +321,8 @@ function kindOf(value: unknown): string {
 function compare(left: unknown, operator: string, right: unknown): boolean {
   const kind = kindOf(left);
   if (kind !== kindOf(right)) throw new PathError("incompatible types for comparison");
-  const [a, b] = [left, right].map((value) => (value instanceof Fraction ? value.value : value)) as [
-    number,
-    number,
-  ];
+  const a = (left instanceof Fraction ? left.value : left) as number;
+  const b = (right instanceof Fraction ? right.value : right) as number;
   if (operator === "==" || operator === "!=") return (a === b) === (operator === "==");
   if (kind === "boolean") throw new PathError("invalid type for comparison");
   switch (operator) {

@@ -4,12 +4,13 @@ import { ConfigMap, PartialObjectMetadata, listOf } from "#api";
 import { dialects } from "#dialect";
 import { decodeEnvelope, protobufCodec } from "#schema";
 import type { CachedObject } from "#watchcache";
+import { endSlices } from "#kit";
 import { serve } from "../../../server.fixture.ts";
 import { splicedLongList } from "#endpoints";
 
 // Long lists are assembled differently from short ones: the concatenated pages of a long list must equal
 // the whole list.
-const { must } = await serve({});
+const { must, place } = await serve({});
 const dialect = dialects.orch;
 const path = "/api/v1/namespaces/default/configmaps";
 const odd = [
@@ -151,4 +152,20 @@ test("other tasks can run while a long list is encoded", async () => {
   await must(200, "GET", path, { accept: "application/yaml" });
   over = true;
   assert.ok(turns > 2, `${turns} turns`);
+});
+
+test("other work runs between the items of a short list of large objects", async (t) => {
+  const accept = `application/json;as=Table;v=v1;g=${meta}`;
+  const turnsOf = async (characters: number): Promise<number> => {
+    const maps = `/api/v1/namespaces/${await place()}/configmaps`;
+    for (const name of ["a", "b", "c", "d"])
+      await must(201, "POST", maps, { body: { metadata: { name }, data: { k: "x".repeat(characters) } } });
+    const turns = endSlices(t);
+    await must(200, "GET", maps, { accept });
+    t.mock.restoreAll();
+    return turns();
+  };
+  const small = await turnsOf(10);
+  const large = await turnsOf(400_000);
+  assert.ok(large >= small + 3, `${large} turns instead of ${small}`);
 });
