@@ -65,19 +65,29 @@ export async function longList(
   return form.around(parts);
 }
 
-const spliceBytes = 1024 * 1024;
+/** Memory of this size is reused for the next list; for larger pieces, the kernel would map and clear new pages. */
+const pieceBytes = 256 * 1024;
 
-/** Splices a long list from encoded bytes, in pieces of about a megabyte. */
+type Splice = (items: readonly CachedObject[]) => Uint8Array;
+
+/** Splices a list from encoded bytes in pieces. */
+export function* splicedPieces(items: readonly CachedObject[], splice: Splice): Generator<Uint8Array> {
+  for (let from = 0, to = 0; from < items.length; from = to) {
+    for (let size = 0; to < items.length && size < pieceBytes; to++) size += itemBytes(items[to]!);
+    if (from > 0) yield comma;
+    yield splice(items.slice(from, to));
+  }
+}
+
+/** Splices a long list in time slices. */
 export async function splicedLongList(
   items: readonly CachedObject[],
-  splice: (items: readonly CachedObject[]) => Uint8Array,
-): Promise<Uint8Array[]> {
+  splice: Splice,
+): Promise<readonly Uint8Array[]> {
   const parts: Uint8Array[] = [];
   const work = new TimeSlice();
-  for (let from = 0, to = 0; from < items.length; from = to) {
-    for (let size = 0; to < items.length && size < spliceBytes; to++) size += itemBytes(items[to]!);
-    if (from > 0) parts.push(comma);
-    parts.push(splice(items.slice(from, to)));
+  for (const piece of splicedPieces(items, splice)) {
+    parts.push(piece);
     if (work.expired) await work.yield();
   }
   return parts;

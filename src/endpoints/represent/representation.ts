@@ -23,7 +23,7 @@ import {
   isForOneAnswer,
   itemBytes,
 } from "#watchcache";
-import { isShortList, longList, splicedLongList } from "./long-list.ts";
+import { isShortList, longList, splicedLongList, splicedPieces } from "./long-list.ts";
 import type { Choice, Media } from "./negotiate.ts";
 import { type IncludeObject, columnDefinitions, partialMetadata, rowOf, withoutOwn } from "./table.ts";
 
@@ -160,7 +160,9 @@ function joined(items: readonly CachedObject[]): ListBody | Promise<ListBody> {
     if (again) joinedCache.set(items, parts);
     return { parts, unshared: !again };
   };
-  return items.length > longSplice ? splicedLongList(items, splice).then(keep) : keep([splice(items)]);
+  return items.length > longSplice
+    ? splicedLongList(items, splice).then(keep)
+    : keep([...splicedPieces(items, splice)]);
 }
 
 function splice(items: readonly CachedObject[]): Uint8Array {
