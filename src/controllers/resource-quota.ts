@@ -12,13 +12,12 @@ import { type AnyObject, type InformerEvent, type ResourceKind, kinds } from "#c
 import {
   type Controller,
   type ControllerContext,
-  discover,
   ignoreReasons,
-  metadataClient,
   queueFor,
   withoutUndefined,
 } from "#controllerkit";
 import { groupName } from "#dialect";
+import { discoveryMilliseconds, objectCounts } from "./object-counts.ts";
 import { type SeenPod, isFinished, keyOf, splitKey } from "./pods.ts";
 
 type SeenQuota = ResourceQuota & AnyObject;
@@ -58,6 +57,8 @@ export function resourceQuotaController(context: ControllerContext): Controller 
     if (event.type === "deleted") recounts.delete(key);
     else if (event.type === "added" || !isDeepStrictEqual(event.old.spec, event.object.spec))
       recountQuota(key, true);
+    else return;
+    otherObjects.retain(new Set([...quotas.items()].flatMap(({ spec }) => Object.keys(spec.hard ?? {}))));
   });
   const recountQuota = (key: string, isFreed: boolean): void => {
     if (isFreed) recounts.set(key, { lastAt: 0, wanted: true });
@@ -70,6 +71,10 @@ export function resourceQuotaController(context: ControllerContext): Controller 
     for (const quota of quotas.inNamespace(event.object.metadata.namespace ?? ""))
       recountQuota(keyOf(quota), isFreed);
   };
+  // Objects of other kinds are only charged by admission until they are deleted.
+  const otherObjects = objectCounts(context, (event) => {
+    if (event.type === "deleted") onChange(event);
+  });
   /** Kinds that some quota counts; they are followed from then on. */
   const followedKinds = new Set<ResourceKind>();
   return { stopped: queue.stopped };
@@ -81,9 +86,14 @@ export function resourceQuotaController(context: ControllerContext): Controller 
     const hard = quota.spec.hard ?? {};
     const recount = recounts.get(key);
     const isLowering = !recount || recount.wanted || clock.monotonic() - recount.lastAt >= resyncMilliseconds;
-    recounts.set(key, { lastAt: clock.monotonic(), wanted: false });
+    if (isLowering) recounts.set(key, { lastAt: clock.monotonic(), wanted: false });
+    let requeueAfterMilliseconds = resyncMilliseconds;
     try {
-      const counted = await usageOf(quota, Object.keys(hard));
+      const { counted, unknown } = await usageOf(quota, Object.keys(hard));
+      if (unknown.length > 0) {
+        requeueAfterMilliseconds = discoveryMilliseconds;
+        recounts.set(key, { lastAt: 0, wanted: true });
+      }
       // Admission raises usage before the new object is observed here; do not revert that.
       const used = isLowering ? counted : largerOf(counted, quotaMath.amountsOf(quota.status.used ?? {}));
       const status = { hard, used: quotaMath.written(used) };
@@ -93,10 +103,14 @@ export function resourceQuotaController(context: ControllerContext): Controller 
       if (isLowering) recounts.set(key, { lastAt: 0, wanted: true });
       throw error;
     }
-    return { requeueAfterMilliseconds: resyncMilliseconds };
+    return { requeueAfterMilliseconds };
   }
 
-  async function usageOf(quota: SeenQuota, names: readonly string[]): Promise<QuotaAmounts> {
+  /** Returns the usage, and the names of resources that are not served, which may be defined later. */
+  async function usageOf(
+    quota: SeenQuota,
+    names: readonly string[],
+  ): Promise<{ readonly counted: QuotaAmounts; readonly unknown: readonly string[] }> {
     const { namespace } = quota.metadata;
     const scopes: ScopedResourceSelectorRequirement[] = [
       ...(quota.spec.scopes ?? []).map((scopeName) => ({ scopeName, operator: "Exists" })),
@@ -120,7 +134,13 @@ export function resourceQuotaController(context: ControllerContext): Controller 
       }
     }
     const remaining = names.filter((each) => each.startsWith("count/") && !evaluated.has(each));
-    return remaining.length === 0 ? total : quotaMath.sumOf(total, await countOthers(namespace!, remaining));
+    if (remaining.length === 0) return { counted: total, unknown: [] };
+    const counts = await otherObjects.of(namespace!, remaining);
+    const amounts = Object.fromEntries([...counts].map(([name, count]) => [name, String(count)]));
+    return {
+      counted: quotaMath.sumOf(total, quotaMath.amountsOf(amounts)),
+      unknown: remaining.filter((each) => !counts.has(each)),
+    };
   }
 
   async function objectsOf(kind: ResourceKind, namespace: string): Promise<readonly AnyObject[]> {
@@ -128,18 +148,5 @@ export function resourceQuotaController(context: ControllerContext): Controller 
     followedKinds.add(kind);
     await informer.synced;
     return informer.inNamespace(namespace);
-  }
-
-  /** Counts objects of other kinds by listing them. */
-  async function countOthers(namespace: string, names: readonly string[]): Promise<QuotaAmounts> {
-    const { resources } = await discover(client);
-    const counts: Record<string, string> = {};
-    for (const served of resources) {
-      const group = served.groupVersion.includes("/") ? `.${served.groupVersion.split("/")[0]}` : "";
-      const name = `count/${served.plural}${group}`;
-      if (!names.includes(name) || !served.namespaced) continue;
-      counts[name] = String((await metadataClient(client, served).list({ namespace })).items.length);
-    }
-    return quotaMath.amountsOf(counts);
   }
 }
