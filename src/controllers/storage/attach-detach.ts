@@ -14,6 +14,7 @@ import {
   recorderFor,
 } from "#controllerkit";
 import { type SeenPod, conditionOf, isFinished } from "../pods.ts";
+import { AttachFailures, attachFailedText } from "./attach-failures.ts";
 import { isExclusive, multiAttachText } from "./multi-attach.ts";
 import { Counts, pluginOf } from "./volume-metrics.ts";
 
@@ -40,6 +41,7 @@ export function attachDetachController(context: ControllerContext): Controller {
   const waiting = new Map<string, Set<string>>();
   /** Monotonic time at which a detach was first requested while the volume was in use, by attachment name. */
   const detachRequestedAt = new Map<string, number>();
+  const failures = new AttachFailures(clock);
   const pods = view.follow(kinds.pods, ({ object }) => {
     if (object.spec.nodeName && object.spec.volumes?.length) queue.add(object.spec.nodeName);
   });
@@ -57,9 +59,15 @@ export function attachDetachController(context: ControllerContext): Controller {
       if (pod.spec.nodeName && claimsOf(pod).includes(object.metadata.name!)) queue.add(pod.spec.nodeName);
   });
   const volumes = view.follow(kinds.persistentVolumes);
-  const drivers = view.follow(kinds.csiDrivers);
+  const drivers = view.follow(kinds.csiDrivers, () => {
+    // The driver decides whether its volumes are attached at all.
+    for (const { metadata } of nodes.items()) queue.add(metadata.name!);
+  });
   const attachments = view.follow(kinds.volumeAttachments, ({ type, object: { metadata, spec } }) => {
-    if (type === "deleted") detachRequestedAt.delete(metadata.name!);
+    if (type === "deleted") {
+      detachRequestedAt.delete(metadata.name!);
+      failures.forget(metadata.name!);
+    }
     queue.add(spec.nodeName);
     for (const nodeName of waiting.get(spec.source.persistentVolumeName ?? "") ?? []) queue.add(nodeName);
   });
@@ -182,7 +190,7 @@ export function attachDetachController(context: ControllerContext): Controller {
     if (node && isManaged)
       for (const [name, each] of wanted)
         if (!attachments.get(undefined, name) && !isAttachedElsewhere(each, nodeName))
-          await attach(name, each.volume, nodeName);
+          await attach(name, each, nodeName);
     if (present.length === 0) lastInUse.delete(nodeName);
     const inUse = new Set(node?.status.volumesInUse ?? lastInUse.get(nodeName));
     const attached = new Map((node?.status.volumesAttached ?? []).map((each) => [each.name, each]));
@@ -197,6 +205,12 @@ export function attachDetachController(context: ControllerContext): Controller {
         attached.set(nameOf(entry.volume), { name: nameOf(entry.volume), devicePath: "" });
         const text = `AttachVolume.Attach succeeded for volume "${entry.volume.metadata.name}" `;
         for (const pod of entry.pods) events.event(pod, "Normal", "SuccessfulAttachVolume", text);
+      }
+      if (!entry || status.attached || metadata.deletionTimestamp) failures.forget(metadata.name!);
+      else {
+        const { failure, milliseconds } = failures.check({ metadata, status }, entry.volume);
+        if (failure !== undefined) recordFailure(entry, failure);
+        requeueAfter = Math.min(requeueAfter, milliseconds);
       }
       if (entry) {
         detachRequestedAt.delete(metadata.name!);
@@ -226,7 +240,13 @@ export function attachDetachController(context: ControllerContext): Controller {
     if (requeueAfter < Infinity) return { requeueAfterMilliseconds: requeueAfter };
   }
 
-  async function attach(name: string, volume: SeenVolume, nodeName: string): Promise<void> {
+  function recordFailure({ volume, pods: users }: Wanted, error: string): void {
+    for (const pod of users)
+      events.event(pod, "Warning", "FailedAttachVolume", attachFailedText(volume, error));
+  }
+
+  async function attach(name: string, wanted: Wanted, nodeName: string): Promise<void> {
+    const { volume } = wanted;
     try {
       await attachmentClient.create({
         metadata: { name },
@@ -237,7 +257,9 @@ export function attachDetachController(context: ControllerContext): Controller {
         },
       });
     } catch (error) {
-      if (!isAlreadyExists(error)) throw error;
+      if (isAlreadyExists(error)) return;
+      recordFailure(wanted, (error as Error).message);
+      throw error;
     }
   }
 }

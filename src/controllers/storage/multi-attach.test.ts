@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type ApiClient, kinds } from "#client";
+import { kinds } from "#client";
 import type { SeenVolume } from "#controllerkit";
-import { dialects } from "#dialect";
 import { until, withController } from "../cluster.fixture.ts";
 import type { SeenPod } from "../pods.ts";
 import { attachDetachController, attachmentName } from "./attach-detach.ts";
+import { createUser, prepareVolume } from "./attachment.fixture.ts";
 import { isExclusive, multiAttachText } from "./multi-attach.ts";
 
 const namespace = "default";
@@ -42,40 +42,9 @@ for (const [name, users, expected] of texts)
       `Multi-Attach error for volume "v" Volume ${expected}`,
     ));
 
-/** Creates two nodes with a pod each, which use the same volume. */
-async function prepare(client: ApiClient): Promise<void> {
-  const annotations = { [dialects.orch.names.annotations.controllerManagedAttach]: "true" };
-  for (const name of ["n1", "n2"])
-    await client.of(kinds.nodes).create({ metadata: { name, annotations }, spec: {} });
-  const accessModes = ["ReadWriteOnce"];
-  const claim = await client.of(kinds.persistentVolumeClaims).create({
-    metadata: { name: "c", namespace },
-    spec: { accessModes, volumeName: "v", storageClassName: "", resources: { requests: { storage: "1Gi" } } },
-  });
-  await client.of(kinds.persistentVolumes).create({
-    metadata: { name: "v" },
-    spec: {
-      accessModes,
-      capacity: { storage: "1Gi" },
-      csi: { driver: "d.example.com", volumeHandle: "h" },
-      claimRef: { namespace, name: "c", uid: claim.metadata.uid },
-    },
-  });
-}
-
-const createPod = (client: ApiClient, name: string, nodeName: string): Promise<unknown> =>
-  client.of(kinds.pods).create({
-    metadata: { name, namespace },
-    spec: {
-      nodeName,
-      containers: [{ name: "c", image: "i" }],
-      volumes: [{ name: "data", persistentVolumeClaim: { claimName: "c" } }],
-    },
-  } as never);
-
 test("a volume is attached to the second node once the first has detached it", () =>
   withController(attachDetachController, async ({ client }) => {
-    await prepare(client);
+    await prepareVolume(client);
     const attachments = client.of(kinds.volumeAttachments);
     const nodesOf = async (): Promise<string[]> =>
       (await attachments.list({})).items.map(({ spec }) => spec.nodeName);
@@ -84,12 +53,12 @@ test("a volume is attached to the second node once the first has detached it", (
         const found = await nodesOf();
         return found.includes(node) && found;
       });
-    await createPod(client, "a", "n1");
+    await createUser(client, "a", "n1");
     await isOn("n1");
     const name = attachmentName("h", "d.example.com", "n1");
     await attachments.patch(name, "merge", { status: { attached: true } }, { subresource: "status" });
     await until(async () => (await client.of(kinds.nodes).get("n1")).status.volumesAttached?.length === 1);
-    await createPod(client, "b", "n2");
+    await createUser(client, "b", "n2");
     const event = await until(async () =>
       (await client.of(kinds.events).list({ namespace })).items.find(
         (e) => e.reason === "FailedAttachVolume",
