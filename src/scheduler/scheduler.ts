@@ -17,7 +17,7 @@ import { schedulerMetrics } from "./scheduler-metrics.ts";
 import { type QueuedPod, SchedulingQueue, priorityOf } from "./scheduling-queue.ts";
 import { snapshotSource } from "./snapshot.ts";
 import { bindVolumes } from "./volumes/bind-volumes.ts";
-import { type VolumeDecision, volumeDecision } from "./volumes/volume-plugins.ts";
+import { type VolumeDecision, reservationOf, volumeDecision } from "./volumes/volume-plugins.ts";
 import { volumeView } from "./volumes/volume-view.ts";
 
 export interface SchedulerOptions {
@@ -342,18 +342,14 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
     const { snapshot, cycle } = attempt;
     const reserved = [cycle?.start("Reserve"), cycle?.startPlugin?.("Reserve", "VolumeBinding")];
     const decision = volumeDecision(pod, node, snapshot);
-    for (const { volume } of decision?.bind ?? []) volumes.assumed.add(volume);
-    for (const name of decision?.provision ?? [])
-      volumes.provisioning.set(`${pod.metadata.namespace}/${name}`, node.name);
+    if (decision) volumes.reservations.set(pod.metadata.uid!, reservationOf(pod, node.name, decision));
     for (const finish of reserved) finish?.("Success");
     cache.assume(pod, node.name);
     nominations.delete(pod.metadata.uid!);
     measure?.bindings.add();
     const running = bind(entry, node.name, decision, attempt).finally(() => {
       measure?.bindings.add(-1);
-      for (const { volume } of decision?.bind ?? []) volumes.assumed.delete(volume);
-      for (const name of decision?.provision ?? [])
-        volumes.provisioning.delete(`${pod.metadata.namespace}/${name}`);
+      volumes.reservations.delete(pod.metadata.uid!);
       binding.delete(running);
     });
     binding.add(running);
@@ -373,8 +369,15 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
     let finished = start("PreBind", "VolumeBinding");
     const { namespace, name, uid } = pod.metadata;
     let hasVolumes = false;
+    const isPresent = (): boolean => seen.get(namespace, name!)?.metadata.uid === uid;
     try {
-      if (decision) await bindVolumes({ client, clock, signal, volumes }, pod, node, decision);
+      if (decision)
+        await bindVolumes(
+          { client, clock, signal, volumes, nodes: cache.nodes, isPresent },
+          pod,
+          node,
+          decision,
+        );
       hasVolumes = true;
       for (const finish of finished) finish?.("Success");
       finished = start("Bind", "DefaultBinder");
@@ -393,6 +396,7 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
       unreserved?.("Success");
       if (signal.aborted) return;
       queue.onEvent("pod deleted");
+      if (!isPresent()) return;
       // Deleted, or bound by another client: the watch will report it.
       const isSettled = error instanceof ApiError && (error.code === 404 || error.code === 409);
       const fresh = isSettled

@@ -21,8 +21,7 @@ export const snapshotOf = (
     volumes: () => [],
     storageClass: () => undefined,
     csiNode: () => undefined,
-    assumed: new Set(),
-    provisioning: new Map(),
+    reservations: new Map(),
     ...volumes,
   },
 });

@@ -3,7 +3,7 @@ import { type SeenVolume, claimClass, findMatchingVolume } from "#controllerkit"
 import type { Plugin, PodView, NodeRejection, Snapshot } from "../framework.ts";
 import type { NodeInfo, SeenPod } from "../node-info.ts";
 import { matchesTerms } from "../plugins/node-terms.ts";
-import { type VolumeView, claimsOf } from "./volume-view.ts";
+import { type VolumeReservation, type VolumeView, claimsOf } from "./volume-view.ts";
 
 const reject = (plugin: string, reason: string, isFinal = true): NodeRejection => ({
   plugin,
@@ -148,6 +148,25 @@ interface SortedClaims {
   readonly bound: readonly SeenVolume[];
   /** Claims that wait for their first consumer, by name. */
   readonly waiting: readonly string[];
+  readonly reserved: Reserved;
+}
+
+/** What pods that are being bound have reserved. */
+interface Reserved {
+  /** Volumes by claim. */
+  readonly volumes: ReadonlyMap<string, string>;
+  /** Nodes for which volumes are being provisioned, by claim. */
+  readonly nodes: ReadonlyMap<string, string>;
+}
+
+function reservedBy(reservations: Iterable<VolumeReservation>): Reserved {
+  const volumes = new Map<string, string>();
+  const nodes = new Map<string, string>();
+  for (const { node, bound, provisioned } of reservations) {
+    for (const [claim, volume] of bound) volumes.set(claim, volume);
+    for (const claim of provisioned) nodes.set(claim, node);
+  }
+  return { volumes, nodes };
 }
 
 function sortClaims(
@@ -202,10 +221,11 @@ function sortClaims(
     else hasImmediate = true;
   }
   if (hasImmediate) return { rejectsPod: reject(plugin, "pod has unbound immediate PersistentVolumeClaims") };
-  return { bound, waiting };
+  const reservations = waiting.length > 0 ? volumes.reservations.values() : [];
+  return { bound, waiting, reserved: reservedBy(reservations) };
 }
 
-const canReach = ({ name, labels }: NodeInfo, { spec }: SeenVolume): boolean =>
+export const canReach = ({ name, labels }: NodeInfo, { spec }: SeenVolume): boolean =>
   !spec.nodeAffinity?.required ||
   matchesTerms(spec.nodeAffinity.required.nodeSelectorTerms ?? [], { name, labels });
 
@@ -213,25 +233,33 @@ function decide(
   pod: SeenPod,
   node: NodeInfo,
   { volumes, dialect }: Snapshot,
-  { bound, waiting }: SortedClaims,
+  { bound, waiting, reserved }: SortedClaims,
 ): VolumeDecision | NodeRejection {
   if (!bound.every((volume) => canReach(node, volume)))
     return reject(plugin, "node(s) had volume node affinity conflict");
-  const excluded = new Set(volumes.assumed);
+  const excluded = new Set(reserved.volumes.values());
   const bind: { claim: string; volume: string }[] = [];
   const provision: string[] = [];
   const conflict = reject(plugin, "node(s) didn't find available persistent volumes to bind");
   for (const name of waiting) {
     const claim = volumes.claim(pod.metadata.namespace!, name)!;
+    const key = `${pod.metadata.namespace}/${name}`;
     const selected =
-      claim.metadata.annotations?.[dialect.names.annotations.selectedNode] ??
-      volumes.provisioning.get(`${pod.metadata.namespace}/${name}`);
+      claim.metadata.annotations?.[dialect.names.annotations.selectedNode] ?? reserved.nodes.get(key);
     if (selected) {
       if (selected !== node.name) return conflict;
       provision.push(name);
       continue;
     }
     const isReachable = (volume: SeenVolume): boolean => canReach(node, volume);
+    const chosen = reserved.volumes.get(key);
+    if (chosen !== undefined) {
+      // Another pod with this claim is being bound: both need the same volume.
+      const volume = volumes.volume(chosen);
+      if (!volume || !isReachable(volume)) return conflict;
+      bind.push({ claim: name, volume: chosen });
+      continue;
+    }
     const found = findMatchingVolume(claim, volumes.volumes(), { dialect, excluded, isReachable });
     if (found) {
       excluded.add(found.metadata.name!);
@@ -258,4 +286,17 @@ export function volumeDecision(pod: SeenPod, node: NodeInfo, snapshot: Snapshot)
   if ("rejectsPod" in sorted || sorted.waiting.length === 0) return undefined;
   const decision = decide(pod, node, snapshot, sorted);
   return "plugin" in decision ? undefined : decision;
+}
+
+/** Returns what a pod reserves while it is bound. */
+export function reservationOf(
+  { metadata: { namespace } }: SeenPod,
+  node: string,
+  { bind, provision }: VolumeDecision,
+): VolumeReservation {
+  return {
+    node,
+    bound: new Map(bind.map(({ claim, volume }) => [`${namespace}/${claim}`, volume])),
+    provisioned: new Set(provision.map((claim) => `${namespace}/${claim}`)),
+  };
 }

@@ -6,16 +6,23 @@ import type { ClusterView, SeenClaim, SeenVolume } from "#controllerkit";
 import type { ClusterEvent } from "../framework.ts";
 import type { SeenPod } from "../node-info.ts";
 
+/** The volumes and claims of a pod that is being bound. */
+export interface VolumeReservation {
+  readonly node: string;
+  /** Volumes by the claim that is being bound to them. */
+  readonly bound: ReadonlyMap<string, string>;
+  /** Claims whose volumes are being provisioned for the node. */
+  readonly provisioned: ReadonlySet<string>;
+}
+
 export interface VolumeView {
   claim(namespace: string, name: string): SeenClaim | undefined;
   volume(name: string): SeenVolume | undefined;
   volumes(): Iterable<SeenVolume>;
   storageClass(name: string): (StorageClass & AnyObject) | undefined;
   csiNode(name: string): (CSINode & AnyObject) | undefined;
-  /** Volumes assumed by claims of pods that are being bound. */
-  readonly assumed: Set<string>;
-  /** Nodes for which provisioning was requested, by claim. */
-  readonly provisioning: Map<string, string>;
+  /** Reservations of pods that are being bound, by the pod's uid. */
+  readonly reservations: Map<string, VolumeReservation>;
 }
 
 export function volumeView(view: ClusterView, onEvent: (event: ClusterEvent) => void): VolumeView {
@@ -37,8 +44,7 @@ export function volumeView(view: ClusterView, onEvent: (event: ClusterEvent) => 
     volumes: () => volumes.items(),
     storageClass: (name) => classes.get(undefined, name),
     csiNode: (name) => csiNodes.get(undefined, name),
-    assumed: new Set(),
-    provisioning: new Map(),
+    reservations: new Map(),
   };
 }
 
