@@ -60,7 +60,9 @@ export type ClusterEvent =
   | "volume"
   | "claim"
   | "storage class"
-  | "csi node";
+  | "csi node"
+  | "csi driver"
+  | "storage capacity";
 
 export const maxScore = 100;
 

@@ -45,6 +45,8 @@ const eventNames: Readonly<Record<ClusterEvent, string>> = {
   claim: "PvcUpdate",
   "storage class": "StorageClassAdd",
   "csi node": "CSINodeUpdate",
+  "csi driver": "CSIDriverUpdate",
+  "storage capacity": "CSIStorageCapacityUpdate",
 };
 const attemptFailed = "ScheduleAttemptFailure";
 

@@ -21,6 +21,8 @@ export const snapshotOf = (
     volumes: () => [],
     storageClass: () => undefined,
     csiNode: () => undefined,
+    csiDriver: () => undefined,
+    capacities: () => [],
     reservations: new Map(),
     ...volumes,
   },

@@ -3,6 +3,7 @@ import { type SeenVolume, claimClass, findMatchingVolume } from "#controllerkit"
 import type { Plugin, PodView, NodeRejection, Snapshot } from "../framework.ts";
 import type { NodeInfo, SeenPod } from "../node-info.ts";
 import { matchesTerms } from "../plugins/node-terms.ts";
+import { capacityCheck } from "./storage-capacity.ts";
 import { type VolumeReservation, type VolumeView, claimsOf } from "./volume-view.ts";
 
 const reject = (plugin: string, reason: string, isFinal = true): NodeRejection => ({
@@ -111,17 +112,30 @@ const plugin = "VolumeBinding";
 
 export const volumeBinding: Plugin = {
   name: plugin,
-  requeueEvents: ["storage class", "claim", "volume", "node added", "node labels", "csi node"],
+  requeueEvents: [
+    "storage class",
+    "claim",
+    "volume",
+    "node added",
+    "node labels",
+    "csi node",
+    "csi driver",
+    "storage capacity",
+  ],
   view: (pod, snapshot): PodView => {
     const sorted = sortClaims(pod, snapshot);
     if ("rejectsPod" in sorted) return sorted;
     if (sorted.bound.length + sorted.waiting.length === 0) return {};
     const only = nodesOf(sorted.bound, snapshot.dialect.names.labels.hostname);
+    const hasCapacity = capacityOf(pod, snapshot, sorted.waiting);
     return {
       ...(only && { onlyNodes: only }),
       filter: (node) => {
         const decision = decide(pod, node, snapshot, sorted);
-        return "plugin" in decision ? decision : undefined;
+        if ("plugin" in decision) return decision;
+        return decision.provision.every((name) => hasCapacity(name, node))
+          ? undefined
+          : reject(plugin, "node(s) did not have enough free storage");
       },
     };
   },
@@ -142,6 +156,22 @@ function nodesOf(bound: readonly SeenVolume[], hostname: string): ReadonlySet<st
     if (names.size > 0) remaining = remaining?.intersection(names) ?? names;
   }
   return remaining;
+}
+
+/** Returns whether a volume for a claim, given by its name, can be provisioned with enough storage for a node. */
+function capacityOf(
+  { metadata: { namespace } }: SeenPod,
+  { volumes, dialect }: Snapshot,
+  waiting: readonly string[],
+): (name: string, node: NodeInfo) => boolean {
+  const checks = new Map(
+    waiting.flatMap((name) => {
+      const claim = volumes.claim(namespace!, name)!;
+      const storageClass = volumes.storageClass(claimClass(claim, dialect));
+      return storageClass ? [[name, capacityCheck(claim, storageClass, volumes)] as const] : [];
+    }),
+  );
+  return (name, node) => checks.get(name)?.(node) ?? true;
 }
 
 interface SortedClaims {

@@ -1,6 +1,6 @@
 // Claims, volumes and storage classes as the scheduler sees them, including volumes assumed by pods being
 // bound.
-import type { CSINode, StorageClass } from "#api";
+import type { CSIDriver, CSINode, CSIStorageCapacity, StorageClass } from "#api";
 import { type AnyObject, kinds } from "#client";
 import type { ClusterView, SeenClaim, SeenVolume } from "#controllerkit";
 import type { ClusterEvent } from "../framework.ts";
@@ -21,6 +21,9 @@ export interface VolumeView {
   volumes(): Iterable<SeenVolume>;
   storageClass(name: string): (StorageClass & AnyObject) | undefined;
   csiNode(name: string): (CSINode & AnyObject) | undefined;
+  csiDriver(name: string): (CSIDriver & AnyObject) | undefined;
+  /** Returns the storage capacities published for a class. */
+  capacities(storageClass: string): readonly (CSIStorageCapacity & AnyObject)[];
   /** Reservations of pods that are being bound, by the pod's uid. */
   readonly reservations: Map<string, VolumeReservation>;
 }
@@ -38,12 +41,21 @@ export function volumeView(view: ClusterView, onEvent: (event: ClusterEvent) => 
   const csiNodes = view.follow(kinds.csiNodes, ({ type }) => {
     if (type !== "deleted") onEvent("csi node");
   });
+  const drivers = view.follow(kinds.csiDrivers, ({ type }) => {
+    if (type !== "deleted") onEvent("csi driver");
+  });
+  const capacities = view.follow(kinds.csiStorageCapacities, ({ type }) => {
+    if (type !== "deleted") onEvent("storage capacity");
+  });
+  const capacitiesOf = capacities.index("class", ({ storageClassName }) => [storageClassName]);
   return {
     claim: (namespace, name) => claims.get(namespace, name),
     volume: (name) => volumes.get(undefined, name),
     volumes: () => volumes.items(),
     storageClass: (name) => classes.get(undefined, name),
     csiNode: (name) => csiNodes.get(undefined, name),
+    csiDriver: (name) => drivers.get(undefined, name),
+    capacities: capacitiesOf,
     reservations: new Map(),
   };
 }
