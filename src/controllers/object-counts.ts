@@ -1,6 +1,6 @@
 // Counts objects of kinds whose schema is unknown here, such as custom resources, for the quotas that limit their
 // number. A resource is followed from its first count until no quota names it.
-import { type AnyObject, type InformerEvent } from "#client";
+import type { AnyObject, InformerEvent } from "#client";
 import {
   type ControllerContext,
   type ServedResource,
