@@ -86,7 +86,19 @@ leaderElection: { leaderElect: false, leaseDuration: 20s, resourceName: other }
   });
 });
 
+test("the number of nodes that preemption compares is read", () => {
+  const { profiles } = read(
+    "profiles: [{ pluginConfig: [{ name: DefaultPreemption, args: { minCandidateNodesPercentage: 0 } }] }]",
+  );
+  assert.deepEqual(profiles[0]!.candidateLimits, { percentage: 0, absolute: 100 });
+});
+
 const wrong: [name: string, text: string, message: RegExp][] = [
+  [
+    "preemption that compares no nodes",
+    "profiles: [{ pluginConfig: [{ name: DefaultPreemption, args: { minCandidateNodesPercentage: 0, minCandidateNodesAbsolute: 0 } }] }]",
+    /minCandidateNodesAbsolute: must not be 0/,
+  ],
   ["an unknown field", "profiles: [{ plugin: {} }]", /unknown field "profiles\[0\]\.plugin"/],
   ["a duplicate key", "podMaxBackoffSeconds: 3\npodMaxBackoffSeconds: 3", /already set/],
   ["a value of the wrong type", "podMaxBackoffSeconds: many", /podMaxBackoffSeconds: must be a whole number/],

@@ -204,7 +204,8 @@ function profileOf(
   path: string,
   problems: string[],
 ): Profile {
-  const all = pluginsWith(given.pluginConfig ?? defaultPluginSettings);
+  const settings = given.pluginConfig ?? defaultPluginSettings;
+  const all = pluginsWith(settings);
   const points = given.plugins ?? {};
   const { multiPoint = {}, filter = {}, score = {}, postFilter = {} } = points;
   const namesWith = (part: "view" | "scorer"): string[] => all.filter((each) => each[part]).map(nameOf);
@@ -248,7 +249,8 @@ function profileOf(
       },
     ];
   });
-  return { schedulerName, plugins, preempts: isOn(preemption, postFilter) };
+  const { candidateLimits } = settings;
+  return { schedulerName, plugins, preempts: isOn(preemption, postFilter), candidateLimits };
 }
 
 const nameOf = ({ name }: Plugin): string => name;

@@ -13,7 +13,7 @@ export interface NodeRejection {
   readonly isFinal: boolean;
 }
 
-/** The cluster state during one scheduling attempt; nodes may be simulated. */
+/** The cluster state during one scheduling attempt. */
 export interface Snapshot {
   readonly nodes: ReadonlyMap<string, NodeInfo>;
   readonly dialect: Dialect;
@@ -31,6 +31,11 @@ export interface PodView {
   /** Restricts the candidates to these nodes. */
   readonly onlyNodes?: ReadonlySet<string>;
   filter?(node: NodeInfo): NodeRejection | undefined;
+  /**
+   * Returns the view if the pods of one node were others. Absent if the view depends on no other pods than those of
+   * the node that is filtered.
+   */
+  withNode?(before: NodeInfo, after: NodeInfo): PodView;
 }
 
 /** Scores the feasible nodes for one pod. */

@@ -251,10 +251,12 @@ test("a node is not given to a pod that a plugin rejects as a whole once a nomin
   const plugin: Plugin = {
     name: "Alone",
     requeueEvents: [],
-    view: (_, { nodes }) =>
-      [...nodes.values()].some(({ pods }) => pods.size > 0)
-        ? { rejectsPod: { plugin: "Alone", reasons: ["pod(s) run already"], isFinal: false } }
-        : {},
+    view: () => ({
+      withNode: (_, { pods }) =>
+        pods.size > 0
+          ? { rejectsPod: { plugin: "Alone", reasons: ["pod(s) run already"], isFinal: false } }
+          : {},
+    }),
   };
   const given = {
     ...options,
@@ -286,6 +288,37 @@ test("preemption chooses the node with the least important victims, and no more 
     budgets: [],
   });
   assert.equal(none.candidate, undefined);
+});
+
+test("preemption prepares plugins once, and compares no more nodes than wanted", () => {
+  let prepared = 0;
+  const simulated = new Set<string>();
+  const plugin: Plugin = {
+    name: "Counting",
+    requeueEvents: [],
+    view: () => {
+      prepared++;
+      return { withNode: (_, { name }) => (simulated.add(name), {}) };
+    },
+  };
+  const entries = Array.from({ length: 200 }, (_, index): [SeenNode, SeenPod[]] => [
+    node(`n${index}`),
+    [pod(`v${index}`, { cpu: "4" })],
+  ]);
+  const high = pod("high", { cpu: "2", priority: 100 });
+  const given = { ...options, plugins: [...defaultPlugins, plugin] };
+  const { failures } = findNode(high, snapshotOf(entries), given);
+  prepared = 0;
+  const result = preempt(high, snapshotOf(entries), failures!, {
+    ...given,
+    budgets: [],
+    limits: { percentage: 10, absolute: 5 },
+    random: () => 0.975,
+  });
+  assert.equal(prepared, 1);
+  assert.equal(simulated.size, 20);
+  assert.ok(simulated.has("n195") && simulated.has("n14"));
+  assert.equal(result.candidate?.victims.length, 1);
 });
 
 test("of many nodes only a percentage is checked", () => {

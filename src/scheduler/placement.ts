@@ -106,10 +106,9 @@ export function filterNode(views: readonly ObservedView[], node: NodeInfo): Node
  */
 export function filterWithNominated(
   pod: SeenPod,
-  snapshot: Snapshot,
   views: readonly ObservedView[],
   node: NodeInfo,
-  { plugins, nominated, cycle }: Pick<PlacementOptions, "plugins" | "nominated" | "cycle">,
+  nominated: Nominated,
 ): NodeRejection | undefined {
   const nominatedPods = (nominated.get(node.name) ?? []).filter(
     (each) => each.metadata.uid !== pod.metadata.uid && priorityOf(each) >= priorityOf(pod),
@@ -118,16 +117,16 @@ export function filterWithNominated(
   if (rejection || nominatedPods.length === 0) return rejection;
   const nodeWithNominated = node.clone();
   for (const each of nominatedPods) nodeWithNominated.add(each);
-  const simulated = withNode(snapshot, nodeWithNominated);
-  const simulatedViews = viewsOf(pod, simulated, plugins, cycle?.simulatedView);
+  const simulatedViews = viewsWithNode(views, node, nodeWithNominated);
   return rejectionOfPod(simulatedViews) ?? filterNode(simulatedViews, nodeWithNominated);
 }
 
-/** Returns the snapshot with one node replaced. */
-export const withNode = (snapshot: Snapshot, node: NodeInfo): Snapshot => ({
-  ...snapshot,
-  nodes: new Map(snapshot.nodes).set(node.name, node),
-});
+/** Returns the views if the pods of one node were others. */
+export const viewsWithNode = (
+  views: readonly ObservedView[],
+  before: NodeInfo,
+  after: NodeInfo,
+): readonly ObservedView[] => views.map((view) => view.withNode?.(before, after) ?? view);
 
 export function findNode(pod: SeenPod, snapshot: Snapshot, options: PlacementOptions): Placement {
   const { plugins, cycle } = options;
@@ -158,13 +157,13 @@ function filterNodes(
   const nominatedNode = pod.status.nominatedNodeName
     ? all.find(({ name }) => name === pod.status.nominatedNodeName)
     : undefined;
-  if (nominatedNode && !filterWithNominated(pod, snapshot, views, nominatedNode, options))
+  if (nominatedNode && !filterWithNominated(pod, views, nominatedNode, options.nominated))
     return { feasible: [nominatedNode], byNode };
   const feasible: NodeInfo[] = [];
   const wanted = nodesToFind(all.length, options.percentageOfNodesToScore);
   for (let index = 0; index < all.length && feasible.length < wanted; index++) {
     const node = all[(index + (options.start ?? 0)) % all.length]!;
-    const rejection = filterWithNominated(pod, snapshot, views, node, options);
+    const rejection = filterWithNominated(pod, views, node, options.nominated);
     if (rejection) byNode.set(node.name, rejection);
     else feasible.push(node);
   }

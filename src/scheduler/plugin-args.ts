@@ -54,8 +54,8 @@ const spreadArgs = readObject({
 });
 const preemptionArgs = readObject({
   ...typeMeta,
-  minCandidateNodesPercentage: readOnly([10], "every node is checked"),
-  minCandidateNodesAbsolute: readOnly([100], "every node is checked"),
+  minCandidateNodesPercentage: readInteger(0, 100),
+  minCandidateNodesAbsolute: readInteger(0, maxInt32),
 });
 const bindingArgs = readObject({
   ...typeMeta,
@@ -145,8 +145,11 @@ const changes: Readonly<Record<string, FieldReader<Change>>> = {
     });
   },
   DefaultPreemption: (value, path, problems) => {
-    preemptionArgs(value, path, problems);
-    return (settings) => settings;
+    const { minCandidateNodesPercentage: percentage = 10, minCandidateNodesAbsolute: absolute = 100 } =
+      preemptionArgs(value, path, problems);
+    if (percentage === 0 && absolute === 0)
+      problems.push(`${path}.minCandidateNodesAbsolute: must not be 0 if minCandidateNodesPercentage is 0`);
+    return (settings) => ({ ...settings, candidateLimits: { percentage, absolute } });
   },
   VolumeBinding: (value, path, problems) => {
     bindingArgs(value, path, problems);

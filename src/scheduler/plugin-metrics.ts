@@ -35,7 +35,7 @@ export interface CycleMetrics {
   /** Starts measuring one plugin; undefined unless the cycle is sampled. */
   readonly startPlugin: ((point: ExtensionPoint, plugin: string) => Finish) | undefined;
   readonly view: ViewObserver;
-  /** Like `view`, for the simulated nodes of preemption, where the prefilter is not recorded. */
+  /** Like `view`, for preemption, where the prefilter is not recorded. */
   readonly simulatedView: ViewObserver;
 }
 
@@ -88,8 +88,14 @@ export function pluginMetrics(metrics: Metrics, now = (): number => performance.
   };
   return {
     cycle: (profile, isSampled) => {
-      const simulatedView: ViewObserver = (plugin, prepare) => {
-        const view = prepare();
+      const observed = (plugin: string, given: PodView): ObservedView => {
+        const { withNode } = given;
+        const view = withNode
+          ? {
+              ...given,
+              withNode: (before: NodeInfo, after: NodeInfo) => observed(plugin, withNode(before, after)),
+            }
+          : given;
         if (!view.filter) return view;
         const filterCalls = evaluations.with("Filter", plugin, profile);
         if (!isSampled) return { ...view, filterCalls };
@@ -101,6 +107,7 @@ export function pluginMetrics(metrics: Metrics, now = (): number => performance.
         };
         return { ...view, filter, filterCalls };
       };
+      const simulatedView: ViewObserver = (plugin, prepare) => observed(plugin, prepare());
       return {
         start: (point) => {
           const startedAt = now();

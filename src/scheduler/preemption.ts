@@ -9,9 +9,9 @@ import {
   filterWithNominated,
   rejectionOfPod,
   viewsOf,
-  withNode,
+  viewsWithNode,
 } from "./placement.ts";
-import type { CycleMetrics } from "./plugin-metrics.ts";
+import type { CycleMetrics, ObservedView } from "./plugin-metrics.ts";
 import { selectsLabels } from "./plugins/inter-pod-affinity.ts";
 import { priorityOf } from "./scheduling-queue.ts";
 
@@ -26,10 +26,20 @@ export type PreemptionResult =
   /** `isEligible`: no node would have room, so that an earlier nomination is void. */
   | { readonly candidate: undefined; readonly message: string; readonly isEligible: boolean };
 
+/** How many nodes with victims are compared: the larger of a number, and a percentage of all nodes. */
+export interface CandidateLimits {
+  readonly percentage: number;
+  readonly absolute: number;
+}
+export const defaultCandidateLimits: CandidateLimits = { percentage: 10, absolute: 100 };
+
 export interface PreemptionOptions {
   readonly plugins: readonly Plugin[];
   readonly nominated: Nominated;
   readonly budgets: readonly (PodDisruptionBudget & AnyObject)[];
+  readonly limits?: CandidateLimits | undefined;
+  /** Returns a number between 0 and 1, which chooses the first node to check. */
+  readonly random?: () => number;
   /** Records calls of filters. */
   readonly cycle?: CycleMetrics | undefined;
 }
@@ -74,11 +84,18 @@ export function preempt(
     : [...failures.byNode].filter(([, { isFinal }]) => !isFinal).map(([name]) => name);
   for (let remaining = total - helpful.length; remaining > 0; remaining--)
     countReason("Preemption is not helpful for scheduling");
-  for (const name of helpful) {
-    const node = snapshot.nodes.get(name);
-    const result = node && victimsOn(pod, snapshot, node, options);
+  const { percentage, absolute } = options.limits ?? defaultCandidateLimits;
+  const wanted = Math.max(Math.trunc((total * percentage) / 100), absolute);
+  const views = viewsOf(pod, snapshot, options.plugins, options.cycle?.simulatedView);
+  const start = Math.floor((options.random?.() ?? 0) * helpful.length);
+  for (let index = 0; index < helpful.length; index++) {
+    const node = snapshot.nodes.get(helpful[(start + index) % helpful.length]!);
+    const result = node && victimsOn(pod, node, views, options);
     if (typeof result === "object") candidates.push(result);
     else countReason(result ?? "No preemption victims found for incoming pod");
+    // Candidates that violate budgets are not enough.
+    if (candidates.length >= wanted && candidates.some(({ budgetViolations }) => budgetViolations === 0))
+      break;
   }
   if (candidates.length > 0) return { candidate: bestOf(candidates) };
   const list = [...reasons].map(([reason, count]) => `${count} ${reason}`).toSorted();
@@ -90,23 +107,22 @@ export function preempt(
  */
 function victimsOn(
   pod: SeenPod,
-  snapshot: Snapshot,
   node: NodeInfo,
-  options: PreemptionOptions,
+  views: readonly ObservedView[],
+  { nominated, budgets }: PreemptionOptions,
 ): Candidate | string {
   const lower = [...node.pods.values()].filter((each) => priorityOf(each) < priorityOf(pod));
   if (lower.length === 0) return "No preemption victims found for incoming pod";
   const trial = node.clone();
   for (const each of lower) trial.remove(each.metadata.uid!);
   const fits = (): string | undefined => {
-    const simulated = withNode(snapshot, trial);
-    const views = viewsOf(pod, simulated, options.plugins, options.cycle?.simulatedView);
-    const rejection = rejectionOfPod(views) ?? filterWithNominated(pod, simulated, views, trial, options);
+    const simulated = viewsWithNode(views, node, trial);
+    const rejection = rejectionOfPod(simulated) ?? filterWithNominated(pod, simulated, trial, nominated);
     return rejection?.reasons[0];
   };
   const problem = fits();
   if (problem !== undefined) return problem;
-  const { violating, others } = splitByBudget(lower.toSorted(byImportance), options.budgets);
+  const { violating, others } = splitByBudget(lower.toSorted(byImportance), budgets);
   const victims: SeenPod[] = [];
   let budgetViolations = 0;
   // Reprieve the most important pods first, and among those the ones guarded by budgets before all others.

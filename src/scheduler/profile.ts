@@ -18,6 +18,7 @@ import {
   defaultFit,
   defaultResources,
 } from "./plugins/resources.ts";
+import { type CandidateLimits, defaultCandidateLimits } from "./preemption.ts";
 import { type SpreadDefaults, topologySpread } from "./plugins/topology-spread.ts";
 import { volumeBinding, volumeLimits, volumeRestrictions, volumeZone } from "./volumes/volume-plugins.ts";
 
@@ -29,6 +30,7 @@ export interface PluginSettings {
   /** Whether preferred terms of existing pods are ignored for pods without preferences. */
   readonly ignoresPreferencesOfOthers: boolean;
   readonly spreadDefaults: SpreadDefaults;
+  readonly candidateLimits: CandidateLimits;
   /** Node affinity applied to every pod in addition to its own. */
   readonly addedAffinity: NodeAffinity | undefined;
 }
@@ -39,6 +41,7 @@ export const defaultPluginSettings: PluginSettings = {
   hardPodAffinityWeight: defaultHardWeight,
   ignoresPreferencesOfOthers: false,
   spreadDefaults: "System",
+  candidateLimits: defaultCandidateLimits,
   addedAffinity: undefined,
 };
 
@@ -68,6 +71,7 @@ export interface Profile {
   readonly plugins: readonly Plugin[];
   /** Whether preemption is enabled; true by default. */
   readonly preempts?: boolean;
+  readonly candidateLimits?: CandidateLimits;
   readonly percentageOfNodesToScore?: number;
 }
 

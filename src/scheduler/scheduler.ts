@@ -225,6 +225,8 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
       plugins: profile.plugins,
       nominated: nominatedPods(),
       budgets: [...budgets.items()],
+      limits: profile.candidateLimits,
+      random,
       cycle,
     });
     if (result.candidate) await evictVictims(pod, result.candidate);

@@ -46,13 +46,44 @@ const required = (
   snapshot: Snapshot,
 ): Term[] => (terms ?? []).map((term) => termOf(term, owner, snapshot));
 
-/** Counts by `key=value`. */
-type Counts = Map<string, number>;
-const countKey = ({ labels }: NodeInfo, key: string): string | undefined =>
-  labels[key] === undefined ? undefined : `${key}=${labels[key]}`;
-function count(counts: Counts, node: NodeInfo, key: string, amount: number): void {
-  const at = countKey(node, key);
-  if (at !== undefined) counts.set(at, (counts.get(at) ?? 0) + amount);
+/** Counts by topology key and value, as changes of other counts if these are given. */
+class TopologyCounts {
+  readonly #base: TopologyCounts | undefined;
+  /** Counts by key and value. */
+  readonly #own = new Map<string, Map<string, number>>();
+  readonly #keys: Set<string>;
+  #total: number;
+
+  constructor(base?: TopologyCounts) {
+    this.#base = base;
+    this.#keys = new Set(base?.keys);
+    this.#total = base?.total ?? 0;
+  }
+
+  /** The topology keys of all counts. */
+  get keys(): ReadonlySet<string> {
+    return this.#keys;
+  }
+
+  get total(): number {
+    return this.#total;
+  }
+
+  add({ labels }: NodeInfo, key: string, amount: number): void {
+    const value = labels[key];
+    if (value === undefined) return;
+    this.#keys.add(key);
+    this.#total += amount;
+    const own = this.#own.getOrInsertComputed(key, () => new Map());
+    own.set(value, (own.get(value) ?? 0) + amount);
+  }
+
+  /** Returns the count in the node's topology domain. */
+  at(node: NodeInfo, key: string): number {
+    const value = node.labels[key];
+    if (value === undefined) return 0;
+    return (this.#own.get(key)?.get(value) ?? 0) + (this.#base?.at(node, key) ?? 0);
+  }
 }
 
 const plugin = "InterPodAffinity";
@@ -71,39 +102,80 @@ export const interPodAffinity = (hardWeight: number, ignoresOthers: boolean): Pl
       : scoreOf(pod, snapshot, feasible, hardWeight),
 });
 
+/** The required terms of a pod, and the pods that match them. */
+interface Affinities {
+  readonly pod: SeenPod;
+  readonly snapshot: Snapshot;
+  readonly wants: readonly Term[];
+  readonly avoids: readonly Term[];
+  /** Pods that the pod must be near. */
+  readonly wanted: TopologyCounts;
+  /** Pods that it must not be near. */
+  readonly avoided: TopologyCounts;
+  /** Pods that must not be near it. */
+  readonly avoidedBy: TopologyCounts;
+}
+
 function filterOf(pod: SeenPod, snapshot: Snapshot): PodView {
   const { podAffinity, podAntiAffinity } = pod.spec.affinity ?? {};
-  const wants = required(podAffinity?.requiredDuringSchedulingIgnoredDuringExecution, pod, snapshot);
-  const avoids = required(podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution, pod, snapshot);
-  const avoidedBy: Counts = new Map();
-  const wanted: Counts = new Map();
-  const avoided: Counts = new Map();
-  for (const node of snapshot.nodes.values()) {
-    for (const other of node.withAntiAffinity) {
-      const terms = other.spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
-      for (const term of required(terms, other, snapshot))
-        if (term.matches(pod)) count(avoidedBy, node, term.topologyKey, 1);
-    }
-    if (wants.length + avoids.length === 0) continue;
-    for (const other of node.pods.values()) {
-      if (wants.length > 0 && wants.every((term) => term.matches(other)))
-        for (const { topologyKey } of wants) count(wanted, node, topologyKey, 1);
-      for (const term of avoids) if (term.matches(other)) count(avoided, node, term.topologyKey, 1);
-    }
+  const found: Affinities = {
+    pod,
+    snapshot,
+    wants: required(podAffinity?.requiredDuringSchedulingIgnoredDuringExecution, pod, snapshot),
+    avoids: required(podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution, pod, snapshot),
+    wanted: new TopologyCounts(),
+    avoided: new TopologyCounts(),
+    avoidedBy: new TopologyCounts(),
+  };
+  for (const node of snapshot.nodes.values()) countPods(found, node, 1);
+  return affinityView(found);
+}
+
+/** Adds the pods of a node to the counts, or removes them with the sign -1. */
+function countPods(
+  { pod, snapshot, wants, avoids, wanted, avoided, avoidedBy }: Affinities,
+  node: NodeInfo,
+  sign: number,
+): void {
+  for (const other of node.withAntiAffinity) {
+    const terms = other.spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+    for (const term of required(terms, other, snapshot))
+      if (term.matches(pod)) avoidedBy.add(node, term.topologyKey, sign);
   }
-  if (wants.length + avoids.length + avoidedBy.size === 0) return {};
+  if (wants.length + avoids.length === 0) return;
+  for (const other of node.pods.values()) {
+    if (wants.length > 0 && wants.every((term) => term.matches(other)))
+      for (const { topologyKey } of wants) wanted.add(node, topologyKey, sign);
+    for (const term of avoids) if (term.matches(other)) avoided.add(node, term.topologyKey, sign);
+  }
+}
+
+function affinityView(found: Affinities): PodView {
+  const { pod, wants, avoids, wanted, avoided, avoidedBy } = found;
+  const withNode = (before: NodeInfo, after: NodeInfo): PodView => {
+    const changed: Affinities = {
+      ...found,
+      wanted: new TopologyCounts(wanted),
+      avoided: new TopologyCounts(avoided),
+      avoidedBy: new TopologyCounts(avoidedBy),
+    };
+    countPods(changed, before, -1);
+    countPods(changed, after, 1);
+    return affinityView(changed);
+  };
+  if (wants.length + avoids.length + avoidedBy.total === 0) return { withNode };
   // The first pod of a group with affinity to itself may be placed anywhere.
-  const isFirst = wanted.size === 0 && wants.every((term) => term.matches(pod));
+  const isFirst = wanted.total === 0 && wants.every((term) => term.matches(pod));
   return {
+    withNode,
     filter: (node) => {
-      const has = (counts: Counts, key: string): boolean => (counts.get(countKey(node, key) ?? "") ?? 0) > 0;
-      const hasKeys = wants.every(({ topologyKey }) => countKey(node, topologyKey) !== undefined);
-      const isNear = wants.every(({ topologyKey }) => has(wanted, topologyKey));
+      const hasKeys = wants.every(({ topologyKey }) => node.labels[topologyKey] !== undefined);
+      const isNear = wants.every(({ topologyKey }) => wanted.at(node, topologyKey) > 0);
       if (wants.length > 0 && !(hasKeys && (isNear || isFirst)))
         return { plugin, reasons: ["node(s) didn't match pod affinity rules"], isFinal: true };
-      if (avoids.some(({ topologyKey }) => has(avoided, topologyKey)))
+      if (avoids.some(({ topologyKey }) => avoided.at(node, topologyKey) > 0))
         return { plugin, reasons: ["node(s) didn't match pod anti-affinity rules"], isFinal: false };
-      if ([...avoidedBy.keys()].some((key) => key === countKey(node, key.slice(0, key.indexOf("=")))))
+      if ([...avoidedBy.keys].some((key) => avoidedBy.at(node, key) > 0))
         return {
           plugin,
           reasons: ["node(s) didn't satisfy existing pods anti-affinity rules"],
@@ -121,26 +193,22 @@ function scoreOf(
   hardWeight: number,
 ): Scorer | undefined {
   const own = preferences(pod, snapshot);
-  const counts: Counts = new Map();
+  const counts = new TopologyCounts();
   for (const node of snapshot.nodes.values()) {
     for (const other of own.length > 0 ? node.pods.values() : node.withAffinity) {
       for (const { term, sign } of own)
-        if (term.matches(other)) count(counts, node, term.topologyKey, sign * term.weight);
+        if (term.matches(other)) counts.add(node, term.topologyKey, sign * term.weight);
       const hard = other.spec.affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
       for (const term of required(hard, other, snapshot))
-        if (term.matches(pod)) count(counts, node, term.topologyKey, hardWeight);
+        if (term.matches(pod)) counts.add(node, term.topologyKey, hardWeight);
       for (const { term, sign } of preferences(other, snapshot))
-        if (term.matches(pod)) count(counts, node, term.topologyKey, sign * term.weight);
+        if (term.matches(pod)) counts.add(node, term.topologyKey, sign * term.weight);
     }
   }
-  if (counts.size === 0 || feasible.length === 0) return undefined;
+  if (counts.keys.size === 0 || feasible.length === 0) return undefined;
+  const keys = [...counts.keys];
   return {
-    score: (node) =>
-      [...counts].reduce(
-        (total, [key, amount]) =>
-          key === countKey(node, key.slice(0, key.indexOf("="))) ? total + amount : total,
-        0,
-      ),
+    score: (node) => keys.reduce((total, key) => total + counts.at(node, key), 0),
     normalize: (scores) => {
       const [min, max] = [Math.min(...scores.values()), Math.max(...scores.values())];
       for (const [node, score] of scores)

@@ -39,17 +39,22 @@ function counts(constraint: Constraint, pod: SeenPod, nodes: Iterable<NodeInfo>)
   for (const node of nodes) {
     const value = node.labels[constraint.key];
     if (value === undefined || !isIncluded(constraint, pod, node)) continue;
-    let count = domains.get(value) ?? 0;
-    for (const other of node.pods.values())
-      if (
-        other.metadata.namespace === pod.metadata.namespace &&
-        !other.metadata.deletionTimestamp &&
-        constraint.matches(other.metadata.labels ?? {})
-      )
-        count++;
-    domains.set(value, count);
+    domains.set(value, (domains.get(value) ?? 0) + matchesOn(constraint, pod, node));
   }
   return domains;
+}
+
+/** Counts the pods of a node that the constraint of the pod selects. */
+function matchesOn(constraint: Constraint, { metadata: { namespace } }: SeenPod, { pods }: NodeInfo): number {
+  let count = 0;
+  for (const { metadata } of pods.values())
+    if (
+      metadata.namespace === namespace &&
+      !metadata.deletionTimestamp &&
+      constraint.matches(metadata.labels ?? {})
+    )
+      count++;
+  return count;
 }
 
 function isIncluded(
@@ -112,13 +117,44 @@ function filterOf(pod: SeenPod, snapshot: Snapshot, defaults: SpreadDefaults): P
   const eligible = [...nodes.values()].filter(({ labels }) =>
     hard.every(({ key }) => labels[key] !== undefined),
   );
-  const found = hard.map((constraint) => {
-    const domains = counts(constraint, pod, eligible);
-    const minimum = domains.size < constraint.minDomains ? 0 : Math.min(...domains.values());
-    return { constraint, domains, least: Number.isFinite(minimum) ? minimum : 0 };
-  });
-  const self = (constraint: Constraint): number => (constraint.matches(pod.metadata.labels ?? {}) ? 1 : 0);
+  const found = hard.map((constraint) => spreadOf(constraint, counts(constraint, pod, eligible)));
+  return spreadView(pod, found);
+}
+
+interface Spread {
+  readonly constraint: Constraint;
+  /** Number of matching pods by domain. */
+  readonly domains: ReadonlyMap<string, number>;
+  /** The smallest of these numbers. */
+  readonly least: number;
+}
+
+function spreadOf(constraint: Constraint, domains: ReadonlyMap<string, number>): Spread {
+  let least = Infinity;
+  for (const count of domains.values()) least = Math.min(least, count);
   return {
+    constraint,
+    domains,
+    least: domains.size < constraint.minDomains || least === Infinity ? 0 : least,
+  };
+}
+
+function spreadView(pod: SeenPod, found: readonly Spread[]): PodView {
+  const self = (constraint: Constraint): number => (constraint.matches(pod.metadata.labels ?? {}) ? 1 : 0);
+  const hasKeys = ({ labels }: NodeInfo): boolean =>
+    found.every(({ constraint: { key } }) => labels[key] !== undefined);
+  return {
+    withNode: (before, after) => {
+      if (!hasKeys(after)) return spreadView(pod, found);
+      const changed = found.map((spread) => {
+        const { constraint, domains } = spread;
+        const more = matchesOn(constraint, pod, after) - matchesOn(constraint, pod, before);
+        if (more === 0 || !isIncluded(constraint, pod, after)) return spread;
+        const value = after.labels[constraint.key]!;
+        return spreadOf(constraint, new Map(domains).set(value, (domains.get(value) ?? 0) + more));
+      });
+      return spreadView(pod, changed);
+    },
     filter: ({ labels }) => {
       for (const { constraint, domains, least } of found) {
         const value = labels[constraint.key];

@@ -21,16 +21,19 @@ export const volumeRestrictions: Plugin = {
       volumes.claim(pod.metadata.namespace!, name)?.spec.accessModes?.includes("ReadWriteOncePod"),
     );
     if (exclusive.length === 0) return {};
-    const isUsed = [...nodes.values()].some(({ pods }) =>
-      [...pods.values()].some(
+    const usersOn = ({ pods }: NodeInfo): number =>
+      [...pods.values()].filter(
         (other) =>
           other.metadata.namespace === pod.metadata.namespace &&
           claimsOf(other).some(({ name }) => exclusive.some((each) => each.name === name)),
-      ),
-    );
+      ).length;
     const reason =
       "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode";
-    return isUsed ? { filter: () => reject("VolumeRestrictions", reason, false) } : {};
+    const viewFor = (users: number): PodView => ({
+      ...(users > 0 && { filter: () => reject("VolumeRestrictions", reason, false) }),
+      withNode: (before, after) => viewFor(users - usersOn(before) + usersOn(after)),
+    });
+    return viewFor([...nodes.values()].reduce((sum, node) => sum + usersOn(node), 0));
   },
 };
 
