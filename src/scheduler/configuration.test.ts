@@ -256,3 +256,11 @@ test("the percentage of nodes to score can be configured", () => {
     [50, 300, 1000, 420],
   );
 });
+
+test("an extended resource counts in the score of nodes only for pods that request it", () => {
+  const node = { allocatable: { cpu: 100, gpu: 4 }, nonZeroRequested: { cpu: 40, gpu: 3 } };
+  const resources = ["cpu", "gpu"].map((name) => ({ name, weight: 1 }));
+  const strategy: ScoringStrategy = { type: "MostAllocated", resources };
+  assert.equal(allocationScore(node, { cpu: 10 }, strategy), 50);
+  assert.equal(allocationScore(node, { cpu: 10, gpu: 1 }, strategy), 75);
+});

@@ -30,6 +30,11 @@ export const defaultResources: readonly WeightedResource[] = [
   { name: "cpu", weight: 1 },
   { name: "memory", weight: 1 },
 ];
+const alwaysScored = new Set(["cpu", "memory", "ephemeral-storage"]);
+/** Reports whether a resource influences the score: others than the common ones do if the pod requests them. */
+const isScored = (name: string, requests: Amounts): boolean =>
+  alwaysScored.has(name) || (requests[name] ?? 0) > 0;
+
 export const defaultFit: FitSettings = {
   strategy: { type: "LeastAllocated", resources: defaultResources },
   ignoredResources: [],
@@ -73,7 +78,7 @@ export function allocationScore(
   let weights = 0;
   for (const { name, weight } of strategy.resources) {
     const capacity = allocatable[name] ?? 0;
-    if (capacity === 0) continue;
+    if (capacity === 0 || !isScored(name, weighed)) continue;
     const score = resourceScore((used[name] ?? 0) + (weighed[name] ?? 0), capacity, strategy);
     if (strategy.type === "RequestedToCapacityRatio" && score === 0) continue;
     sum += score * weight;
@@ -110,7 +115,7 @@ export function balancedAllocation(resources: readonly WeightedResource[]): Plug
       return {
         score: ({ allocatable, requested }) => {
           const fractions = resources
-            .filter(({ name }) => (allocatable[name] ?? 0) > 0)
+            .filter(({ name }) => (allocatable[name] ?? 0) > 0 && isScored(name, requests))
             .map(({ name }) =>
               Math.min(1, ((requested[name] ?? 0) + (requests[name] ?? 0)) / allocatable[name]!),
             );
