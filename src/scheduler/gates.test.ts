@@ -123,16 +123,19 @@ for (const [isOn, fits] of [
   [false, true],
 ] as const)
   test(`allocated resources are ${isOn ? "" : "not "}counted in addition to requests, with InPlacePodVerticalScaling=${isOn}`, () =>
-    withGates({ InPlacePodVerticalScaling: isOn }, async ({ client, until }) => {
+    withGates({ InPlacePodVerticalScaling: isOn }, async ({ client, until, metrics }) => {
       const pods = client.of(kinds.pods);
       await addPod(client, "a", "1", { nodeName: "n1" });
-      const given = { name: "c", image: "i", allocatedResources: { cpu: "2" } };
-      await pods.patch(
-        "a",
-        "merge",
-        { status: { phase: "Running", containerStatuses: [given], resize: "InProgress" } },
-        { namespace, subresource: "status" },
-      );
+      const allocate = async (cpu: string): Promise<void> => {
+        const given = { name: "c", image: "i", allocatedResources: { cpu } };
+        await pods.patch(
+          "a",
+          "merge",
+          { status: { phase: "Running", containerStatuses: [given], resize: "InProgress" } },
+          { namespace, subresource: "status" },
+        );
+      };
+      await allocate("2");
       await addPod(client, "b", "1");
       const found = await until(async () => {
         const { spec, status } = await pods.get("b", { namespace });
@@ -140,6 +143,10 @@ for (const [isOn, fits] of [
         return spec.nodeName || isRejected ? { fits: Boolean(spec.nodeName) } : undefined;
       });
       assert.equal(found.fits, fits);
+      await allocate("1");
+      await until(async () => (await pods.get("b", { namespace })).spec.nodeName);
+      // Resources that a pod gives up wake those that wait for them.
+      assert.doesNotMatch(metrics(), /event="UnschedulableTimeout"/);
     }));
 
 for (const [isOn, expected] of [

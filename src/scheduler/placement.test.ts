@@ -290,6 +290,23 @@ test("preemption chooses the node with the least important victims, and no more 
   assert.equal(none.candidate, undefined);
 });
 
+const preempted = { type: "DisruptionTarget", status: "True", reason: "PreemptionByScheduler" };
+for (const [name, conditions, expected] of [
+  ["a victim", [preempted], "preemption: not eligible due to a terminating pod on the nominated node."],
+  ["another pod", [], "x"],
+] as const)
+  test(`whether a pod preempts again while ${name} terminates on its nominated node`, () => {
+    const ending = pod("ending", { cpu: "2" });
+    ending.metadata.deletionTimestamp = "2030-01-01T00:00:00Z";
+    ending.status = { conditions } as never;
+    const high = pod("high", { cpu: "3", priority: 100 });
+    high.status.nominatedNodeName = "x";
+    const snapshot = snapshotOf([[node("x"), [ending, pod("low", { cpu: "2" })]]]);
+    const { failures } = findNode(high, snapshot, options);
+    const result = preempt(high, snapshot, failures!, { ...options, budgets: [] });
+    assert.equal(result.candidate ? result.candidate.node : result.message, expected);
+  });
+
 test("preemption prepares plugins once, and compares no more nodes than wanted", () => {
   let prepared = 0;
   const simulated = new Set<string>();

@@ -15,6 +15,9 @@ import type { CycleMetrics, ObservedView } from "./plugin-metrics.ts";
 import { selectsLabels } from "./plugins/inter-pod-affinity.ts";
 import { priorityOf } from "./scheduling-queue.ts";
 
+/** Reason of the condition DisruptionTarget of preempted pods. */
+export const preemptionReason = "PreemptionByScheduler";
+
 export interface Candidate {
   readonly node: string;
   readonly victims: readonly SeenPod[];
@@ -69,7 +72,7 @@ export function preempt(
     nominatedNode &&
     !failures.byNode.get(nominatedNode.name)?.isFinal &&
     [...nominatedNode.pods.values()].some(
-      (each) => each.metadata.deletionTimestamp && priorityOf(each) < priorityOf(pod),
+      (each) => priorityOf(each) < priorityOf(pod) && isPreempted(each, snapshot),
     );
   if (isTerminating)
     return notPossible("not eligible due to a terminating pod on the nominated node.", false);
@@ -100,6 +103,14 @@ export function preempt(
   if (candidates.length > 0) return { candidate: bestOf(candidates) };
   const list = [...reasons].map(([reason, count]) => `${count} ${reason}`).toSorted();
   return notPossible(`0/${total} nodes are available: ${list.join(", ")}.`);
+}
+
+/** Reports whether the pod terminates because it was preempted; without disruption conditions any reason counts. */
+function isPreempted({ metadata, status }: SeenPod, { gates }: Snapshot): boolean {
+  if (!metadata.deletionTimestamp) return false;
+  if (!gates.enabled("PodDisruptionConditions")) return true;
+  const condition = status.conditions?.find(({ type }) => type === "DisruptionTarget");
+  return condition?.status === "True" && condition.reason === preemptionReason;
 }
 
 /**

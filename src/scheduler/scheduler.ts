@@ -10,10 +10,11 @@ import type { ClusterEvent, Snapshot } from "./framework.ts";
 import type { NodeInfo, SeenNode, SeenPod } from "./node-info.ts";
 import { admits } from "./node-admission.ts";
 import { type FilterFailures, failureText, findNode } from "./placement.ts";
-import { type Candidate, preempt } from "./preemption.ts";
+import { type Candidate, preempt, preemptionReason } from "./preemption.ts";
 import { type CycleMetrics, type Finish, sampledShare } from "./plugin-metrics.ts";
 import { type Profile, profileFrom } from "./profile.ts";
 import { schedulerMetrics } from "./scheduler-metrics.ts";
+import { resourcesOf } from "./requests.ts";
 import { type QueuedPod, SchedulingQueue, priorityOf } from "./scheduling-queue.ts";
 import { snapshotSource } from "./snapshot.ts";
 import { bindVolumes } from "./volumes/bind-volumes.ts";
@@ -116,6 +117,8 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
         if (wasCached) queue.onEvent("pod deleted");
       } else if (event.type === "added" || !event.old.spec.nodeName || haveLabelsChanged(event.old, pod))
         queue.onEvent("pod added");
+      if (event.type === "updated" && isSmaller(withGatedFields(pod), withGatedFields(event.old)))
+        queue.onEvent("pod deleted");
       return;
     }
     nominate(pod, pod.status.nominatedNodeName);
@@ -257,7 +260,7 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
       const condition = {
         type: "DisruptionTarget",
         status: "True",
-        reason: "PreemptionByScheduler",
+        reason: preemptionReason,
         message: `${profileName(pod)}: preempting to accommodate a higher priority pod`,
         lastProbeTime: null,
         lastTransitionTime: timeOfMillis(clock.now()),
@@ -437,6 +440,12 @@ function withoutAllocations(pod: SeenPod): SeenPod {
     return rest;
   });
   return { ...pod, status: { ...pod.status, containerStatuses: statuses } };
+}
+
+/** Reports whether a pod requests less of a resource than before, as after a resize. */
+function isSmaller(pod: SeenPod, old: SeenPod): boolean {
+  const { requests } = resourcesOf(pod);
+  return Object.entries(resourcesOf(old).requests).some(([name, amount]) => (requests[name] ?? 0) < amount);
 }
 
 const haveLabelsChanged = (old: SeenPod, pod: SeenPod): boolean =>

@@ -1,4 +1,4 @@
-// Views after a change of one node equal those that are prepared anew.
+// Plugins whose view depends on the pods of several nodes adjust it as if it were prepared again.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Plugin, PodView } from "../framework.ts";
