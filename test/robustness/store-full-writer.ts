@@ -10,8 +10,10 @@ const spare = join(disk, "spare");
 writeFileSync(spare, Buffer.alloc(2 << 20, 1));
 const dir = join(disk, "store");
 const stopped = join(disk, "stopped");
-await (await openSqlite({ dir: stopped })).close();
-let store = await openSqlite({ dir, recentBytes: 0 });
+let store = await openSqlite({ dir: stopped });
+for (const key of ["a", "b"]) await store.write({ key, value: Buffer.of(1), expect: "absent" });
+await store.close();
+store = await openSqlite({ dir, recentBytes: 0 });
 const value = Buffer.alloc(50_000, "v");
 const acknowledged: string[] = [];
 const refused: string[] = [];
@@ -25,6 +27,13 @@ const write = async (key: string): Promise<void> => {
     refused.push(error.message);
   }
 };
+function takeAll(): void {
+  try {
+    for (;;) appendFileSync(spare, Buffer.alloc(4096, 1));
+  } catch {
+    // Nothing is left.
+  }
+}
 let n = 0;
 // Concurrent writes, so that whole batches are refused.
 while (refused.length < 20) await Promise.all(Array.from({ length: 4 }, () => write(`k${n++}`)));
@@ -33,15 +42,20 @@ const whenFull = (await store.read({ prefix: "" })).entries.filter(
 ).length;
 const acknowledgedWhenFull = acknowledged.length;
 await store.close();
-try {
-  for (;;) appendFileSync(spare, Buffer.alloc(4096, 1));
-} catch {
-  // Nothing is left.
+takeAll();
+// Another program has taken all space, also what closing the store frees.
+const onFullDisk: string[] = [];
+for (const key of ["a", "b"]) {
+  const full = await openSqlite({ dir: stopped });
+  const { entries } = await full.read({ prefix: "" });
+  const attempts = await Promise.allSettled([
+    full.write({ key: "large", value, expect: "absent" }),
+    full.write({ key, value: null, expect: "any" }),
+  ]);
+  onFullDisk.push(`${entries.length} ${attempts.map(({ status }) => status).join(" ")}`);
+  await full.close();
+  takeAll();
 }
-const refusedStart = await openSqlite({ dir: stopped }).then(
-  () => "opened",
-  (error: Error) => error.name,
-);
 rmSync(spare);
 store = await openSqlite({ dir, recentBytes: 0 });
 for (let i = 0; i < 5; i++) await write(`again${i}`);
@@ -55,7 +69,7 @@ console.log(
     acknowledgedWhenFull,
     readableWhenFull: whenFull,
     refusal: refused[0],
-    refusedStart,
+    onFullDisk,
     doneAfterwards: acknowledged.length - acknowledgedWhenFull,
     revisions: status.revision - 1 - acknowledged.length,
     lost: acknowledged.filter((key) => !keys.includes(key)).length,

@@ -3,18 +3,20 @@ import { test } from "node:test";
 import type { Change, Entry, Outcome } from "../store.ts";
 import { StoreClosed } from "../errors.ts";
 import { Commits } from "./commits.ts";
-import type { WriterThread } from "./writer-thread.ts";
+import { hasValues } from "./job.ts";
+import { JobFailed, type WriterThread } from "./writer-thread.ts";
 
 const megabyte = 1 << 20;
 
-/** Returns a Commits without values whose jobs are only counted. */
-function counting(find: (key: string) => Entry | undefined) {
+/** Returns a Commits without values whose jobs are only counted; on a full disk, those with values fail. */
+function counting(find: (key: string) => Entry | undefined, isDiskFull = false) {
   const jobs: number[] = [];
   const changes: Change[] = [];
   const forgotten: number[] = [];
   let revision = 0;
   const thread = {
     run: async (job: Parameters<WriterThread["run"]>[0]) => {
+      if (isDiskFull && hasValues(job)) throw new JobFailed({ code: 13, message: "full" });
       jobs.push(job.keys.length);
       forgotten.push(...(job.housekeeping?.deletedRevisions ?? []));
       return { pages: 1, freePages: 0 };
@@ -87,6 +89,44 @@ test("expired keys are deleted in one flush with pending writes, unless they hav
   );
   await commits.close();
   await assert.rejects(commits.expire(due), StoreClosed);
+});
+
+test("on a full disk, deletions and compaction succeed although writes of the same batch fail", async () => {
+  const value = Buffer.of(1);
+  const revisions = { a: 1, b: 2, c: 3 };
+  const { commits, jobs, changes, forgotten } = counting(
+    (key) => ({ key, value, revision: revisions[key as "a"], created: 1 }),
+    true,
+  );
+  const write = (key: string, written: Buffer | null): Promise<Outcome> =>
+    new Promise((resolve, reject) =>
+      commits.add({
+        write: { key, value: written, expect: "any" },
+        value: written,
+        expires: 0,
+        resolve,
+        reject,
+      }),
+    );
+  const results = await Promise.allSettled([
+    write("a", value),
+    write("b", null),
+    commits.expire([{ key: "c", revision: 3 }]),
+    commits.setCompacted(1),
+    commits.deleteRows([1]),
+    commits.putDerived({ name: "d", piece: 0, bytes: value }),
+  ]);
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    ["rejected", "fulfilled", "fulfilled", "fulfilled", "fulfilled", "rejected"],
+  );
+  assert.deepEqual(jobs, [2]);
+  assert.deepEqual(
+    changes.map(({ key }) => key),
+    ["b", "c"],
+  );
+  assert.deepEqual(forgotten, [1]);
+  await commits.close();
 });
 
 test("rows to delete are taken in order, each once", async () => {

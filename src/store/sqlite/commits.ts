@@ -5,6 +5,7 @@ import type { Due } from "../deadlines.ts";
 import { StoreBusy, StoreClosed } from "../errors.ts";
 import type { Revision } from "../store.ts";
 import { type CurrentEntry, type Decided, type Pending, decide, encode, jobOf } from "./batch.ts";
+import { isFull } from "./files.ts";
 import type { DerivedPiece, Pages } from "./job.ts";
 import { type WriterThread, JobFailed } from "./writer-thread.ts";
 
@@ -140,10 +141,10 @@ export class Commits {
     else for (const resolve of this.#idle.splice(0)) resolve();
   }
 
-  async #oneJob(): Promise<void> {
+  async #oneJob(writes = encode(this.#take())): Promise<void> {
     const { thread, find, revision, apply, fault } = this.#options;
     const expiring = this.#expiring.shift();
-    const { decided, outcomes } = decide(encode(this.#take()), revision(), find, expiring?.due);
+    const { decided, outcomes } = decide(writes, revision(), find, expiring?.due);
     const compacted = this.#compacted;
     const derived = this.#derived.splice(0, derivedPerJob);
     const deletedRevisions = this.#rowsToDelete.slice(
@@ -179,6 +180,14 @@ export class Commits {
         for (const waiter of this.#deletionWaiters.splice(0)) waiter.resolve();
     } catch (error) {
       const failure = error instanceof JobFailed ? fault(error) : error;
+      const values = writes.filter(({ value }) => value !== null);
+      if (values.length + derived.length > 0 && error instanceof JobFailed && isFull(error.fault)) {
+        // Only what needs the space fails: deletions and compaction make room for later writes.
+        for (const each of [...values, ...derived]) each.reject(failure);
+        if (expiring) this.#expiring.unshift(expiring);
+        this.#compacted = compacted;
+        return this.#oneJob(writes.filter(({ value }) => value === null));
+      }
       for (const { pending } of outcomes) pending.reject(failure);
       expiring?.reject(failure);
       compacted?.reject(failure);

@@ -14,6 +14,8 @@ export interface DiskSpace {
   limit(job: WriterJob): void;
   /** The log has grown by about this much. */
   grown(bytes: number): void;
+  /** Another program has taken or freed space. */
+  changed(): void;
 }
 
 const lowBytes = 32 << 20;
@@ -42,5 +44,6 @@ export function diskSpace(db: DatabaseSync, file: string, maxPages = unlimitedPa
       db.exec(`PRAGMA max_page_count = ${Math.max(1, Math.min(pages, maxPages))}`);
     },
     grown: (bytes) => void (unmeasured += bytes),
+    changed: () => void (unmeasured = Infinity),
   };
 }

@@ -8,6 +8,7 @@ import { dirname } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
 import {
   applicationId,
+  availableBytes,
   checkpointFits,
   type Fault,
   faultOf,
@@ -20,6 +21,7 @@ import {
   valueSeal,
 } from "./files.ts";
 import { acknowledgedFile, openAcknowledged } from "./acknowledged.ts";
+import { type Ballast, openBallast } from "./ballast.ts";
 import { structuralDamage } from "./damage.ts";
 import { diskSpace } from "./disk-space.ts";
 import {
@@ -28,6 +30,7 @@ import {
   type WriterAnswer,
   type Housekeeping,
   type WriterJob,
+  hasValues,
   unpacked,
 } from "./job.ts";
 
@@ -69,7 +72,20 @@ function openDatabase({ file, maxPages, maxPagesChecked }: WriterData): Database
   }
 }
 
-function serve(port: NonNullable<typeof parentPort>, db: DatabaseSync, { file, maxPages }: WriterData): void {
+/** Opens the database. On a full disk this takes the space of the ballast. */
+function openOnFullDisk(data: WriterData, ballast: Ballast): DatabaseSync {
+  try {
+    return openDatabase(data);
+  } catch (error) {
+    if (!isFull(faultOf(error)) || !ballast.release()) throw error;
+    return openDatabase(data);
+  }
+}
+
+function serve(port: NonNullable<typeof parentPort>, data: WriterData): void {
+  const { file, maxPages } = data;
+  const ballast = openBallast(dirname(file));
+  const db = openOnFullDisk(data, ballast);
   const addRow = db.prepare("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?)");
   const addValue = db.prepare("INSERT INTO value VALUES (?, ?, ?)");
   const dropRow = db.prepare("DELETE FROM log WHERE revision = ?");
@@ -138,6 +154,13 @@ function serve(port: NonNullable<typeof parentPort>, db: DatabaseSync, { file, m
     let fault = attempt(job);
     // After a checkpoint, the log is written from its beginning and need not grow.
     if (fault && isFull(fault) && checkpoint("PASSIVE")) fault = attempt(job);
+    if (fault && isFull(fault)) {
+      space.changed();
+      if (!hasValues(job) && ballast.release()) {
+        ignoringErrors(() => space.limit(job));
+        fault = attempt(job);
+      }
+    }
     if (fault) return { fault };
     if (keys.length) ignoringErrors(() => acknowledged.write(first + keys.length - 1));
     return housekeeping ? { done: counted() } : "done";
@@ -157,6 +180,7 @@ function serve(port: NonNullable<typeof parentPort>, db: DatabaseSync, { file, m
     if (order.do === "close") {
       ignoringErrors(() => void checkpoint("TRUNCATE"));
       db.close();
+      ignoringErrors(() => ballast.restore(availableBytes(file) / 2));
       acknowledged.close();
       port.postMessage("closed" satisfies WriterAnswer);
       port.close();
@@ -173,6 +197,7 @@ function serve(port: NonNullable<typeof parentPort>, db: DatabaseSync, { file, m
     space.grown(grown);
     sinceCheckpoint += grown;
     if (sinceCheckpoint > checkpointBytes || space.isLow()) ignoringErrors(() => void checkpoint("PASSIVE"));
+    if (!space.isLow()) ignoringErrors(() => ballast.restore());
   });
 }
 
@@ -197,8 +222,7 @@ function ignoringErrors(act: () => void): void {
 
 if (parentPort) {
   try {
-    const data = workerData as WriterData;
-    serve(parentPort, openDatabase(data), data);
+    serve(parentPort, workerData as WriterData);
     parentPort.postMessage("done" satisfies WriterAnswer);
   } catch (error) {
     parentPort.postMessage({ fault: faultOf(error) } satisfies WriterAnswer);
