@@ -60,6 +60,14 @@ test("a store that was killed opens with everything it acknowledged", async () =
   await store.close();
 });
 
+test("the error about a damaged lock file names it and the remedy", async () => {
+  const dir = await killed();
+  writeFileSync(join(dir, "lock.db"), Buffer.alloc(4096, 1));
+  await assert.rejects(openSqlite({ dir }), {
+    message: `${join(dir, "lock.db")} cannot be locked: file is not a database; it holds no data: remove it while no server uses it`,
+  });
+});
+
 test("a damaged write-ahead log is refused, not served without the writes after the damage", async () => {
   const dir = await killed();
   const log = join(dir, "store.db-wal");

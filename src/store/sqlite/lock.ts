@@ -8,23 +8,27 @@ import { StoreLocked } from "../errors.ts";
 import { holderFile, lockFile, createPrivateFile } from "./files.ts";
 
 const busy = 5;
+const notDatabase = 26;
 
 /**
  * Locks the store's directory and returns a function that unlocks it. Throws StoreLocked, which names the
  * holder.
  */
 export function lockStore(dir: string): () => void {
-  createPrivateFile(lockFile(dir));
-  const db = new DatabaseSync(lockFile(dir), { timeout: 0 });
+  const file = lockFile(dir);
+  createPrivateFile(file);
+  let db: DatabaseSync | undefined;
   try {
+    db = new DatabaseSync(file, { timeout: 0 });
     // Nothing is ever written to this database, so no rollback journal is needed on disk.
     db.exec("PRAGMA journal_mode = MEMORY");
     db.exec("BEGIN IMMEDIATE");
   } catch (error) {
-    db.close();
-    if (((error as { errcode?: number }).errcode ?? 0) % 256 === busy)
-      throw new StoreLocked(dir, holderOf(dir));
-    throw error;
+    db?.close();
+    const code = ((error as { errcode?: number }).errcode ?? 0) % 256;
+    if (code === busy) throw new StoreLocked(dir, holderOf(dir));
+    const remedy = code === notDatabase ? "; it holds no data: remove it while no server uses it" : "";
+    throw new Error(`${file} cannot be locked: ${(error as Error).message}${remedy}`, { cause: error });
   }
   try {
     writeFileSync(holderFile(dir), `${process.pid}\n`, { mode: 0o600 });
