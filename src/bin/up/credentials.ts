@@ -3,7 +3,7 @@
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { hostname, networkInterfaces } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import {
   type CertificatePair,
@@ -74,6 +74,7 @@ export function credentialsFor({
 }: CredentialOptions): Credentials {
   makeFolder(paths.pki);
   const file = (name: string): string => join(paths.pki, name);
+  refuseLostAuthority(paths.pki);
   const loadOrCreate = (
     name: string,
     names: readonly string[],
@@ -81,10 +82,7 @@ export function credentialsFor({
     make: () => CertificatePair,
   ): CertificatePair => {
     const [certificateFile, keyFile] = [file(`${name}.crt`), file(`${name}.key`)];
-    const found =
-      existsSync(certificateFile) && existsSync(keyFile)
-        ? { certificate: readFileSync(certificateFile, "utf8"), key: readFileSync(keyFile, "utf8") }
-        : undefined;
+    const found = pairIn(certificateFile, keyFile);
     const issued =
       authority === undefined ||
       (existsSync(file(`${name}.issuer`)) && readFileSync(file(`${name}.issuer`), "utf8") === authority);
@@ -162,6 +160,32 @@ export function credentialsFor({
     frontProxyKey: file("front-proxy-client.key"),
   };
 }
+
+const pairIn = (certificateFile: string, keyFile: string): CertificatePair | undefined =>
+  existsSync(certificateFile) && existsSync(keyFile)
+    ? { certificate: readFileSync(certificateFile, "utf8"), key: readFileSync(keyFile, "utf8") }
+    : undefined;
+
+/** Throws if the CA has issued certificates and is lost: clients and nodes would not trust a new one. */
+function refuseLostAuthority(pki: string): void {
+  const issued = join(pki, "apiserver.issuer");
+  const files = [join(pki, "ca.crt"), join(pki, "ca.key")] as const;
+  const found = pairIn(...files);
+  if (!existsSync(issued) || (found && isPairUsable(found, [], -Infinity, 0))) return;
+  const problem = found
+    ? "ca.crt and ca.key do not belong together"
+    : `${files
+        .filter((each) => !existsSync(each))
+        .map((each) => basename(each))
+        .join(" and ")} cannot be found`;
+  throw new Error(
+    `${problem}, but clients and nodes of this cluster trust this CA; restore both files from a copy, or remove ${issued} to create a new CA: then other machines must join again, and copies of the client config are invalid`,
+  );
+}
+
+/** Reports whether a CA will be created for data of an earlier one, such as a restored store. */
+export const createsAuthorityForData = ({ root, pki }: ClusterPaths): boolean =>
+  existsSync(join(root, "store", "store.db")) && !existsSync(join(pki, "ca.crt"));
 
 /** Reports whether a client config connects to this server with these credentials. */
 function isConfigOf(

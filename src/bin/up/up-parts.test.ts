@@ -18,7 +18,7 @@ import { after, test } from "node:test";
 import { connectionOf, readClientConfig } from "#client";
 import { dialects } from "#dialect";
 import { claimFolder } from "./claim.ts";
-import { credentialsFor } from "./credentials.ts";
+import { createsAuthorityForData, credentialsFor } from "./credentials.ts";
 import { ownRuntimeOf } from "./own-runtime.ts";
 import { pathsFor } from "./paths.ts";
 import { acceptForwarding, ensureNetworkConfig, freeSubnet, removeForwarding } from "./pod-network.ts";
@@ -118,12 +118,49 @@ test("certificates are renewed before they expire, and when their CA has changed
   assert.notEqual(second, first);
   assert.equal(readFileSync(authorityFile, "utf8"), authority);
   rmSync(authorityFile);
+  rmSync(join(paths.pki, "apiserver.issuer"));
   at(Date.now());
   assert.ok(
     new X509Certificate(readFileSync(servingCertificate, "utf8")).verify(
       new X509Certificate(readFileSync(authorityFile, "utf8")).publicKey,
     ),
   );
+});
+
+test("a lost CA is not replaced while there are certificates that it has issued", () => {
+  const paths = pathsFor(dialects.orch, join(folder, "lost"));
+  const make = () =>
+    credentialsFor({
+      paths,
+      dialect: dialects.orch,
+      server: "https://127.0.0.1:1",
+      bindAddress: "127.0.0.1",
+      nodeName: "n",
+      now: Date.now(),
+    });
+  const { authorityFile, authorityKeyFile, servingKey } = make();
+  const [certificate, key] = [readFileSync(authorityFile, "utf8"), readFileSync(authorityKeyFile, "utf8")];
+  writeFileSync(authorityKeyFile, readFileSync(servingKey));
+  assert.throws(make, /^Error: ca.crt and ca.key do not belong together, but clients and nodes/);
+  rmSync(authorityKeyFile);
+  assert.throws(
+    make,
+    /^Error: ca.key cannot be found, .* restore both files .* or remove .*apiserver.issuer/,
+  );
+  assert.equal(readFileSync(authorityFile, "utf8"), certificate);
+  writeFileSync(authorityKeyFile, key);
+  make();
+});
+
+test("a CA created for a restored store is noticed", () => {
+  const paths = pathsFor(dialects.orch, join(folder, "restored"));
+  assert.equal(createsAuthorityForData(paths), false);
+  mkdirSync(join(paths.root, "store"), { recursive: true });
+  writeFileSync(join(paths.root, "store", "store.db"), "");
+  assert.equal(createsAuthorityForData(paths), true);
+  mkdirSync(paths.pki);
+  writeFileSync(join(paths.pki, "ca.crt"), "");
+  assert.equal(createsAuthorityForData(paths), false);
 });
 
 test("the previous port is reused, unless it is taken", async () => {

@@ -9,7 +9,7 @@ import { ownMemory, returnMemory } from "../memory-return.ts";
 import type { Output } from "../output.ts";
 import { dropNodeBinding } from "./agent-access.ts";
 import { claimFolder } from "./claim.ts";
-import { type Credentials, credentialsFor, outsideAddress } from "./credentials.ts";
+import { type Credentials, createsAuthorityForData, credentialsFor, outsideAddress } from "./credentials.ts";
 import { clusterCommand } from "./cluster-command.ts";
 import { Cluster, waitUntilReady, stopRequest } from "./cluster-processes.ts";
 import { type RunningControllerManager, startControllerManager } from "./controller-manager.ts";
@@ -150,6 +150,7 @@ async function runCluster(
       throw new Error(`${paths.pki} cannot be used: ${(error as Error).message}`, { cause: error });
     }
   };
+  const isNewAuthority = createsAuthorityForData(paths);
   const credentials = currentCredentials();
   const localAddress = assignLocalAddress(wish, view);
   const plan: ClusterPlan = {
@@ -159,6 +160,10 @@ async function runCluster(
     ...(localAddress !== undefined && { localAddress }),
   };
   view.print(`starting a cluster in ${paths.root}`);
+  if (isNewAuthority)
+    view.print(
+      "  certificates were created anew for existing data: other machines must join again, and tokens of service accounts and copies of the client config are invalid",
+    );
   const cluster = new Cluster(view);
   // Nothing else may keep the process alive while a part waits for its restart.
   const keepAlive = setInterval(() => undefined, 2 ** 30);
