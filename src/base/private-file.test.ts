@@ -31,7 +31,10 @@ test("a failed write keeps the existing file and leaves no temporary file", () =
   const taken = join(folder, "taken");
   mkdirSync(taken);
   writeFileSync(join(taken, "inside"), "");
-  assert.throws(() => writePrivate(taken, "text"));
+  assert.throws(() => writePrivate(taken, "text"), {
+    message: /^\/.*\/taken cannot be written: /,
+    code: "EISDIR",
+  });
   // prettier-ignore
   assert.deepEqual(readdirSync(folder).filter((name) => name.startsWith("taken")), ["taken"]);
 });

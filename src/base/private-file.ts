@@ -13,6 +13,7 @@ export function writePrivate(file: string, text: string): void {
     renameSync(temporary, file);
   } catch (error) {
     rmSync(temporary, { force: true });
-    throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw Object.assign(new Error(`${file} cannot be written: ${message}`, { cause: error }), { code });
   }
 }

@@ -1,5 +1,6 @@
 // `orch down`: stops a running cluster; with --purge, removes its data.
-import { existsSync, readdirSync, rmSync, rmdirSync } from "node:fs";
+import { existsSync, readdirSync, rmdirSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Dialect, dialects } from "#dialect";
@@ -108,7 +109,8 @@ async function purge(paths: ClusterPaths, { out, err }: Output): Promise<number>
     );
     return 1;
   }
-  for (const path of paths.all) rmSync(path, { recursive: true, force: true });
+  // The errors of rmSync are unreadable.
+  for (const path of paths.all) await rm(path, { recursive: true, force: true });
   if (readdirSync(paths.root).length === 0) rmdirSync(paths.root);
   out(`all data of the cluster in ${paths.root} was removed\n`);
   return 0;

@@ -1,5 +1,14 @@
 import assert from "node:assert/strict";
-import { closeSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -56,6 +65,13 @@ test("the number of lines is limited", (t) => {
   const { log, run } = opened(t);
   writeSync(run, Array.from({ length: 100 }, (_, line) => `line ${line}\n`).join(""));
   assert.deepEqual([log.lastLines().length, log.lastLines().at(-1)], [12, "line 99"]);
+});
+
+test("the last lines say that the log is incomplete if the disk is full", (t) => {
+  const { path, log } = opened(t);
+  rmSync(path);
+  symlinkSync("/dev/full", path);
+  assert.equal(log.lastLines().at(-1), `${path} is incomplete: ENOSPC: no space left on device, write`);
 });
 
 test("the size is checked until rotation is stopped", async (t) => {

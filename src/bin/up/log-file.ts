@@ -1,5 +1,6 @@
 // The log file of a program that writes to it directly: rotates it, and reads its last lines.
 import {
+  appendFileSync,
   closeSync,
   copyFileSync,
   fstatSync,
@@ -69,7 +70,7 @@ export class LogFile {
     return () => cancel();
   }
 
-  /** Returns the last lines of the latest run. */
+  /** Returns the last lines of the latest run, and the reason if lines after them could not be written. */
   lastLines(): string[] {
     const bytes = Buffer.alloc(shownBytes);
     const file = openSync(this.#path, "r");
@@ -81,9 +82,20 @@ export class LogFile {
         shownBytes,
         Math.max(this.#runStart, fstatSync(file).size - shownBytes),
       );
-      return bytes.toString("utf8", 0, read).trimEnd().split("\n").slice(-shownLines);
+      const lines = bytes.toString("utf8", 0, read).trimEnd().split("\n").slice(-shownLines);
+      const problem = this.#writeProblem();
+      return problem === undefined ? lines : [...lines.filter((line) => line !== ""), problem];
     } finally {
       closeSync(file);
+    }
+  }
+
+  #writeProblem(): string | undefined {
+    try {
+      appendFileSync(this.#path, "\n");
+      return undefined;
+    } catch (error) {
+      return `${this.#path} is incomplete: ${(error as Error).message}`;
     }
   }
 }

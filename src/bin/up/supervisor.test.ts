@@ -93,6 +93,21 @@ describe("supervised processes", { concurrency: true }, () => {
     await part.stop();
   });
 
+  test("a process is restarted although its log cannot be opened anymore", async () => {
+    const logs = mkdtempSync(join(folder, "logs-"));
+    const { part, reached } = supervised(
+      `${ready} process.on("SIGHUP", () => process.exit(3)); ${endless}`,
+      join(logs, "part.log"),
+    );
+    await part.ready;
+    rmSync(logs, { recursive: true });
+    writeFileSync(logs, "");
+    process.kill(part.pid!, "SIGHUP");
+    await reached("restarting");
+    await reached("ready", 2);
+    await part.stop();
+  });
+
   test("a process that fails to start is not restarted, and its last lines exclude those of an earlier run", async () => {
     const logFile = join(folder, "words.log");
     writeFileSync(logFile, "words of an earlier run\n");

@@ -61,17 +61,27 @@ export function supervise(
   const first = Promise.withResolvers<void>();
   first.promise.catch(() => undefined);
 
+  /** A program that ran before is restarted without a log rather than not at all, such as on a read-only disk. */
+  const openLog = (): number | "ignore" => {
+    try {
+      return log.open();
+    } catch (error) {
+      if (!wasReady) throw error;
+      return "ignore";
+    }
+  };
+
   const start = (): void => {
     const startedAt = clock.monotonic();
     onState({ is: "starting" });
-    const output = log.open();
+    const output = openLog();
     // In a separate process group, so that Ctrl-C reaches only the supervisor, which decides on the order of
     // termination.
     const started = spawn(plan.command, plan.args, {
       stdio: ["ignore", output, output, ...(plan.isReady ? [] : ["ipc" as const])],
       detached: true,
     });
-    closeSync(output);
+    if (output !== "ignore") closeSync(output);
     child = started;
     const stopRotation = log.startRotation(clock);
     const onReady = (url: string): void => {
