@@ -98,6 +98,23 @@ function scripted(): { body: Reply["body"]; sink: Promise<Sink>; ended: Promise<
   return { body: { stream }, sink: sink.promise, ended: ended.promise };
 }
 
+test("a response that breaks off is not read as complete", async () => {
+  const stream = async (sink: Sink): Promise<void> => {
+    sink.write(bytes("half"));
+    throw new Error("on purpose");
+  };
+  const answer = await inject(async () => reply({ stream }), { path: "/" });
+  const seen: string[] = [];
+  await assert.rejects(async () => {
+    for await (const chunk of answer.chunks) {
+      seen.push(Buffer.from(chunk).toString());
+      // The stream fails in the meantime.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }, /on purpose/);
+  assert.deepEqual(seen, ["half"]);
+});
+
 test("aborting the request ends its stream and closes the sink", async () => {
   const { body, sink, ended } = scripted();
   const abort = new AbortController();

@@ -21,7 +21,7 @@ export interface Injection {
 export interface Injected {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  /** The body as it is written; ends with the response. */
+  /** The body as it is written; ends with the response, and throws if that breaks off. */
   readonly chunks: AsyncIterable<Uint8Array>;
   bytes(): Promise<Uint8Array>;
   text(): Promise<string>;
@@ -121,6 +121,8 @@ async function* bodyChunks(reply: Reply, signal: AbortSignal, over: () => void):
     ended = true;
     wake();
   });
+  // A reader that pauses sees the failure later.
+  done.catch(() => undefined);
   try {
     while (!closed.signal.aborted) {
       const chunk = queue.shift();
@@ -128,7 +130,7 @@ async function* bodyChunks(reply: Reply, signal: AbortSignal, over: () => void):
         backlog -= chunk.length;
         if (backlog < drainBytes) for (const resume of waiting.splice(0)) resume();
         yield chunk;
-      } else if (ended) break;
+      } else if (ended) return await done;
       else await new Promise<void>((resolve) => (wake = resolve));
     }
   } finally {
