@@ -66,11 +66,13 @@ export interface ServeOptions {
   readonly dialect?: DialectName;
   readonly flags?: readonly string[];
   readonly clock?: VirtualClock;
+  /** Listens on this port; without it, requests are injected only. */
+  readonly port?: number;
 }
 
 /** Starts a server that lives as long as the test file. */
-export async function serve({ dialect = "orch", flags = [], clock }: ServeOptions = {}): Promise<Served> {
-  const server = await startServer({ store: "memory", dialect, flags, ...(clock && { clock }) });
+export async function serve({ dialect = "orch", flags = [], ...more }: ServeOptions = {}): Promise<Served> {
+  const server = await startServer({ store: "memory", dialect, flags, ...more });
   after(() => server.stop());
   let places = 0;
   const inject = async (

@@ -94,6 +94,8 @@ export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body?: Body;
+  /** Returns the trailers of a streamed body, once the stream has ended. */
+  readonly trailers?: (() => Readonly<Record<string, string | readonly string[]>>) | undefined;
   /**
    * Parts of the body that nothing else refers to: their memory may be freed once they have been copied.
    * Garbage collection would free them only in a full collection.

@@ -17,6 +17,7 @@ const bytes = (text: string): Buffer => Buffer.from(text);
 
 for (const protocol of protocols) {
   const over = `over HTTP/${protocol}`;
+  const implementations = protocol === "2" ? (["builtin", "node"] as const) : (["builtin"] as const);
 
   test(`${over} a handler sees the request as it came`, tls, async (t) => {
     let seen: Call | undefined;
@@ -54,9 +55,7 @@ for (const protocol of protocols) {
     );
   });
 
-  for (const http2Implementation of protocol === "2"
-    ? (["builtin", "node"] as const)
-    : (["builtin"] as const))
+  for (const http2Implementation of implementations)
     test(
       `${over} by ${http2Implementation} the hook before sending a response runs before it is sent`,
       tls,
@@ -184,6 +183,25 @@ for (const protocol of protocols) {
     await assert.rejects(ask(server, protocol, { path: "/bad" }), /aborted|INTERNAL_ERROR/);
     assert.equal((await ask(server, protocol)).text, "well");
   });
+
+  for (const http2Implementation of implementations)
+    test(`${over} by ${http2Implementation} the trailers of a stream follow its body`, tls, async (t) => {
+      const server = await secured(
+        t,
+        async () => ({
+          ...reply({ stream: async (sink) => sink.write(bytes("body")) }),
+          headers: { trailer: "x-checksum" },
+          trailers: () => ({ "x-checksum": "1", "x-later": ["2", "3"] }),
+        }),
+        { http2Implementation },
+      );
+      const { text, headers, trailers } = await ask(server, protocol);
+      assert.deepEqual(
+        [text, headers.trailer, trailers["x-checksum"], trailers["x-later"]],
+        ["body", "x-checksum", "1", "2, 3"],
+      );
+      assert.equal((await ask(server, protocol, { method: "HEAD" })).text, "");
+    });
 
   const limits: [name: string, size: number, declared: boolean, fits: boolean][] = [
     ["a body at the limit is read", 1000, true, true],

@@ -301,7 +301,7 @@ export async function replyOnHttp2(
     stream.respond(reply.status, headers, nothing, method === "HEAD");
     if (method === "HEAD") return await discardReply(reply);
     await body.stream(sinkOverStream(stream));
-    stream.end();
+    stream.end(trailersOf(reply));
     return;
   }
   const parts = body === undefined ? nothing : isBytes(body) ? [body] : body;
@@ -329,10 +329,13 @@ export async function replyOnHttp1(response: ServerResponse, method: string, rep
     writeParts(body, response);
     return;
   }
+  // Node refuses to announce trailers that it cannot send.
+  if (method === "HEAD" || isBodiless(reply.status) || !response.useChunkedEncodingByDefault)
+    delete headers["trailer"];
   response.writeHead(reply.status, headers);
   // Sends the headers. flushHeaders() would encode their bytes as UTF-8.
   response.write(noBytes);
-  if (method !== "HEAD") return await writeStream(body.stream, response);
+  if (method !== "HEAD") return await writeStream(body.stream, response, reply);
   response.end();
   await discardReply(reply);
 }
@@ -355,7 +358,19 @@ function writeParts(parts: readonly Uint8Array[], out: Writable): void {
 }
 
 /** Streams a body. If the stream fails, the response must not look complete: the caller aborts it. */
-async function writeStream(run: (sink: Sink) => Promise<void>, out: Writable): Promise<void> {
+async function writeStream(
+  run: (sink: Sink) => Promise<void>,
+  out: ServerResponse,
+  reply: Reply,
+): Promise<void> {
   await run(sinkOver(out));
-  if (!out.destroyed) out.end();
+  if (out.destroyed) return;
+  out.addTrailers(trailersOf(reply) ?? {});
+  out.end();
+}
+
+/** Returns the trailers of a response whose body has been written; undefined if there are none. */
+export function trailersOf({ trailers }: Reply): Record<string, string | string[]> | undefined {
+  const found = trailers?.() ?? {};
+  return Object.keys(found).length > 0 ? (found as Record<string, string | string[]>) : undefined;
 }

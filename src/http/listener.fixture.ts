@@ -16,6 +16,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
+  readonly trailers: IncomingHttpHeaders;
 }
 
 export interface Asking {
@@ -107,7 +108,8 @@ export async function askHttp1(
   const sent = request({ host: "127.0.0.1", port, ca, agent: false, ...asking, ...more });
   sent.end(body);
   const [reply] = (await once(sent, "response")) as [IncomingMessage];
-  return { status: reply.statusCode!, headers: reply.headers, text: await textOf(reply) };
+  const { statusCode, headers } = reply;
+  return { status: statusCode!, headers, text: await textOf(reply), trailers: reply.trailers };
 }
 
 /** Opens an HTTP/2 stream without ending it. */
@@ -125,8 +127,10 @@ export async function askHttp2(session: ClientHttp2Session, asking: Asking = {})
   const stream = openHttp2(session, asking, asking.body === undefined && asking.method === undefined);
   const answered = once(stream, "response") as Promise<[IncomingHttpHeaders & { ":status"?: number }]>;
   stream.end(asking.body);
+  let trailers: IncomingHttpHeaders = {};
+  stream.once("trailers", (received: IncomingHttpHeaders) => (trailers = received));
   const [headers] = await answered;
-  return { status: headers[":status"]!, headers, text: await textOf(stream) };
+  return { status: headers[":status"]!, headers, text: await textOf(stream), trailers };
 }
 
 /** Sends a request over either protocol. */

@@ -5,7 +5,15 @@ import type { Socket } from "node:net";
 import { nodeHttp2 } from "#base";
 import type { Call, HeaderValues, Peer, Reply } from "./call.ts";
 import { discardReply } from "./discard-reply.ts";
-import { isBodiless, separateRepeated, lazySignal, onceClosed, sinkOver, splitTarget } from "./exchange.ts";
+import {
+  isBodiless,
+  separateRepeated,
+  lazySignal,
+  onceClosed,
+  sinkOver,
+  splitTarget,
+  trailersOf,
+} from "./exchange.ts";
 import { maxFrameBytes } from "./http2/frames.ts";
 import { streamWindow } from "./http2/stream.ts";
 import { NodeBody } from "./node-body.ts";
@@ -116,8 +124,9 @@ async function reply(stream: ServerHttp2Stream, method: string, given: Reply): P
     if (!connectionFields.has(name) && !(name === "content-length" && isBodiless(status)))
       head[name] = typeof value === "string" ? value : [...value];
   if (body && "stream" in body) {
-    stream.respond(head, { endStream: method === "HEAD" });
+    stream.respond(head, { endStream: method === "HEAD", waitForTrailers: given.trailers !== undefined });
     if (method === "HEAD") return await discardReply(given);
+    if (given.trailers) stream.once("wantTrailers", () => stream.sendTrailers({ ...trailersOf(given) }));
     await body.stream(sinkOver(stream));
     stream.end();
     return;

@@ -3,7 +3,7 @@
 import type { APIService } from "#api";
 import { type Clock, hostAndPort } from "#base";
 import { type ApiCall, readAnyBody } from "#endpoints";
-import { endToEnd, forwarded, pour, requestUpstream, tunnel, unpackedBody } from "#virtual";
+import { endToEnd, forwarded, pour, relayedHeaders, requestUpstream, tunnel, unpackedBody } from "#virtual";
 import type { HeaderValues, Reply } from "#http";
 import { type ClientPair, backendOf } from "./backend.ts";
 import type { AggregationObserver } from "./observer.ts";
@@ -64,7 +64,7 @@ export async function proxyRequest(
       Object.setPrototypeOf(upgradeCall, raw) as typeof raw,
       { ...target, path, timeoutMilliseconds: dialMilliseconds },
       options.stopping,
-    );
+    ).catch((error: Error) => text(503, error.message));
   }
   const body = await readAnyBody(call);
   const { "content-length": _length, ...rest } = headers as Record<string, string | string[]>;
@@ -101,13 +101,14 @@ export async function proxyRequest(
       message.destroy();
       return { ...text(502, "", false), body: Buffer.from(redirected) };
     }
-    const answered = endToEnd(message.headers);
+    const { headers: answered, trailers } = relayedHeaders(message);
     const isPacked =
       unpack && message.headers["content-encoding"] && hasBody(method, status, message.headers);
     const unpacked = isPacked ? unpackedBody(message) : undefined;
-    if (!unpacked) return { status, headers: answered, body: { stream: (sink) => pour(message, sink) } };
+    if (!unpacked)
+      return { status, headers: answered, trailers, body: { stream: (sink) => pour(message, sink) } };
     const { "content-length": _old, "content-encoding": _encoding, ...plain } = answered;
-    return { status, headers: plain, body: { stream: (sink) => pour(unpacked, sink, message) } };
+    return { status, headers: plain, trailers, body: { stream: (sink) => pour(unpacked, sink, message) } };
   } catch (error) {
     cancel?.();
     options.observer?.failed?.(error);

@@ -7,7 +7,7 @@ import { type ConnectContext, admitConnect } from "./context.ts";
 import { type PlainHeaders, endToEnd, forwarded } from "./headers.ts";
 import { type LinkBase, throughProxy, withLinks } from "./links.ts";
 import { proxyableAddress, proxyableHost } from "./proxyable.ts";
-import { sendRequest, pour, unpackedBody } from "./relay.ts";
+import { sendRequest, pour, relayedHeaders, unpackedBody } from "./relay.ts";
 import { tunnel } from "./tunnel.ts";
 
 interface ProxyTarget {
@@ -176,7 +176,7 @@ async function proxyRequest(context: ConnectContext, call: ApiCall, place: Proxy
     },
     AbortSignal.any([raw.signal, context.stopping]),
   );
-  const answered = endToEnd(message.headers);
+  const { headers: answered, trailers } = relayedHeaders(message);
   const base: LinkBase = {
     upstreamHost: authorityOf(place),
     requestHost: typeof host === "string" ? host : "",
@@ -190,12 +190,14 @@ async function proxyRequest(context: ConnectContext, call: ApiCall, place: Proxy
     return {
       status: message.statusCode ?? 502,
       headers: answered,
+      trailers,
       body: { stream: (sink) => pour(message, sink) },
     };
   const { "content-length": _old, "content-encoding": _encoding, ...rest } = answered;
   return {
     status: message.statusCode ?? 502,
     headers: rest,
+    trailers,
     body: {
       stream: (sink) =>
         pour(

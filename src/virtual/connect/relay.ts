@@ -6,7 +6,7 @@ import type { ConnectionOptions } from "node:tls";
 import { createGunzip, createInflate } from "node:zlib";
 import { type ApiError, serviceUnavailable } from "#base";
 import { type Dial, type Sink, checkServerIdentity, connectionErrorText, createConnectionWith } from "#http";
-import type { PlainHeaders } from "./headers.ts";
+import { type PlainHeaders, endToEnd } from "./headers.ts";
 
 export interface Upstream {
   readonly scheme: "http" | "https";
@@ -110,6 +110,20 @@ export async function pour(
   } catch (error) {
     if (!sink.closed.aborted) throw error;
   }
+}
+
+/** The end-to-end headers of a response, and its trailers with the header that announces them. */
+export function relayedHeaders(message: IncomingMessage): {
+  readonly headers: PlainHeaders;
+  readonly trailers: () => PlainHeaders;
+} {
+  const { trailer, "content-length": length } = message.headers;
+  // Only a body in chunks can have trailers.
+  const announced = trailer !== undefined && length === undefined ? { trailer } : {};
+  return {
+    headers: { ...endToEnd(message.headers), ...announced },
+    trailers: () => endToEnd(message.trailers),
+  };
 }
 
 /** Returns the decompressed body; undefined if the encoding is unsupported. */

@@ -1,14 +1,18 @@
 // Requests for aggregated servers: what is forwarded, how long they may take, and servers that are replaced.
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { get } from "node:https";
+import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { virtualClock } from "#base";
 import { eventually } from "#kit";
 import { type Json, serve } from "../../server.fixture.ts";
-import { type FakeAgent, fakeAgent } from "../virtual/connect/agent.fixture.ts";
+import { type FakeAgent, type FakeAgentOptions, fakeAgent } from "../virtual/connect/agent.fixture.ts";
+import { upgraded } from "../virtual/connect/cluster.fixture.ts";
 
 const clock = virtualClock(Date.now());
-const { must, ask, place } = await serve({ clock });
+const { server, must, ask, place } = await serve({ clock, port: 0 });
 const services = "/apis/apiregistration.orch.io/v1/apiservices";
 const trusted = { name: "ann", groups: ["system:masters"] };
 /** The resources of the servers whose description has been fetched: this is its last document. */
@@ -20,9 +24,11 @@ const isOwnRequest = ({ headers }: IncomingMessage): boolean =>
 async function backendOf(
   resource: string,
   answer: (request: IncomingMessage, response: ServerResponse) => void,
+  upgrade?: FakeAgentOptions["upgrade"],
 ): Promise<FakeAgent> {
   const named = { name: resource, singularName: "", namespaced: true, kind: "Thing", verbs: ["get"] };
   return await fakeAgent({
+    ...(upgrade && { upgrade }),
     answer: (request, response) => {
       if (!isOwnRequest(request)) return answer(request, response);
       if (request.url === "/apis") response.once("close", () => described.add(resource));
@@ -63,6 +69,41 @@ test("the audit ID and bodies of all methods are forwarded, however they are enc
     assert.deepEqual(answer.json, { id: `id-${method}`, encoding: "gzip", body: "packed" });
   }
 });
+
+test("trailers are relayed", async () => {
+  await using trailing = await backendOf("things", (_request, response) => {
+    response.writeHead(200, { trailer: "X-Checksum" }).write("body");
+    response.addTrailers({ "X-Checksum": "1" });
+    response.end();
+  });
+  await register("trailing.example.com", trailing);
+  const user = server.clientConfig.users?.[0]?.user as { token: string };
+  const request = get(`${server.url}/apis/trailing.example.com/v1/things`, {
+    headers: { authorization: `Bearer ${user.token}` },
+    rejectUnauthorized: false,
+  });
+  const [response] = (await once(request, "response")) as [IncomingMessage];
+  assert.equal(await text(response), "body");
+  assert.deepEqual([response.headers.trailer, response.trailers], ["X-Checksum", { "x-checksum": "1" }]);
+});
+
+const upgrades: [name: string, answer: string, message: RegExp][] = [
+  ["succeeds without an upgrade", "HTTP/1.1 200 OK\r\n\r\n", /invalid upgrade response: status code 200/],
+  ["is not HTTP", "hello\r\n\r\n", /the answer is not HTTP/],
+];
+for (const [at, [name, answer, message]] of upgrades.entries())
+  test(`an upgrade whose response ${name} is a 503`, async () => {
+    await using backend = await backendOf(
+      "things",
+      (_request, response) => void response.end(),
+      (_request, socket) => socket.end(answer),
+    );
+    await register(`upgrade${at}.example.com`, backend);
+    const response = await upgraded(server, `/apis/upgrade${at}.example.com/v1/things`, [], "");
+    assert.match(response, /^HTTP\/1.1 503 Service Unavailable\r\n/);
+    assert.match(response, /content-type: text\/plain/);
+    assert.match(response, message);
+  });
 
 test("discovery of a server that hangs fails after five seconds, and other responses end at the deadline", async () => {
   const open = new Set<string>();

@@ -1,5 +1,7 @@
 // A server with pods on a node, for tests of connections to node agents.
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:tls";
 import { type RunningServer, startServer } from "../../../library.ts";
 import type { FakeAgent } from "./agent.fixture.ts";
 
@@ -39,4 +41,35 @@ export async function cluster(agent: FakeAgent, port?: number): Promise<RunningS
     spec: { nodeName: "gone", containers: [container("c")] },
   });
   return server;
+}
+
+/** Sends an upgrade request over a separate socket; resolves with all received bytes at its end. */
+export async function upgraded(
+  server: RunningServer,
+  path: string,
+  headers: readonly string[],
+  say: string,
+): Promise<string> {
+  const { port, hostname } = new URL(server.url);
+  const user = server.clientConfig.users?.[0]?.user as { token: string };
+  const socket = connect({
+    host: hostname,
+    port: Number(port),
+    rejectUnauthorized: false,
+    ALPNProtocols: ["http/1.1"],
+  });
+  await once(socket, "secureConnect");
+  socket.write(
+    `POST ${path} HTTP/1.1\r\nHost: api\r\nAuthorization: Bearer ${user.token}\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n${headers.map((line) => `${line}\r\n`).join("")}\r\n`,
+  );
+  let text = "";
+  socket.setEncoding("latin1");
+  socket.on("data", (chunk: string) => {
+    const began = text.includes("\r\n\r\n");
+    text += chunk;
+    if (!began && text.includes("\r\n\r\n") && say) socket.end(say);
+  });
+  await once(socket, "end");
+  socket.destroy();
+  return text;
 }

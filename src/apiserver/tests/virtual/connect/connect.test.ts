@@ -1,10 +1,7 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { after, test } from "node:test";
-import { connect } from "node:tls";
-import type { RunningServer } from "../../../library.ts";
 import { fakeAgent } from "./agent.fixture.ts";
-import { cluster } from "./cluster.fixture.ts";
+import { cluster, upgraded } from "./cluster.fixture.ts";
 
 const pods = "/api/v1/namespaces/default/pods";
 
@@ -129,37 +126,6 @@ for (const [name, path, status, text] of plain) {
     assert.match(got.text, text);
     assert.deepEqual([got.status, got.requested], [status, []]);
   });
-}
-
-/** Sends an upgrade request over a separate socket; resolves with all received bytes at its end. */
-async function upgraded(
-  server: RunningServer,
-  path: string,
-  headers: readonly string[],
-  say: string,
-): Promise<string> {
-  const { port, hostname } = new URL(server.url);
-  const user = server.clientConfig.users?.[0]?.user as { token: string };
-  const socket = connect({
-    host: hostname,
-    port: Number(port),
-    rejectUnauthorized: false,
-    ALPNProtocols: ["http/1.1"],
-  });
-  await once(socket, "secureConnect");
-  socket.write(
-    `POST ${path} HTTP/1.1\r\nHost: api\r\nAuthorization: Bearer ${user.token}\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n${headers.map((line) => `${line}\r\n`).join("")}\r\n`,
-  );
-  let text = "";
-  socket.setEncoding("latin1");
-  socket.on("data", (chunk: string) => {
-    const began = text.includes("\r\n\r\n");
-    text += chunk;
-    if (!began && text.includes("\r\n\r\n") && say) socket.end(say);
-  });
-  await once(socket, "end");
-  socket.destroy();
-  return text;
 }
 
 test("after an upgrade, bytes are relayed both ways, and each direction ends separately", async () => {
