@@ -107,7 +107,7 @@ export interface Column<T> {
   /** Columns of priority 0 are always shown, others with `-o wide`. */
   readonly priority?: number;
   /** Null leaves the cell empty. */
-  cell(obj: T, now: Date): string | number | boolean | null;
+  cell(obj: T, now: Date): string | number | bigint | boolean | null;
 }
 
 /** A write that goes through `…/name/<subresource>` and touches only part of the object. */

@@ -23,6 +23,7 @@ const cells: [name: string, type: string, value: unknown, shown: unknown][] = [
     { b: 1, a: ["<"] },
     '{"a":["\\u003c"],"b":1}',
   ],
+  ["an integer beyond 2^53 is exact", "integer", 9007199254740993n, 9007199254740993n],
   ["a fraction is truncated as integer", "integer", 2.9, 2],
   ["a string is not an integer", "integer", "2", null],
   ["null has no integer value", "integer", null, null],

@@ -76,12 +76,12 @@ function cellOf(
   value: unknown,
   now: Date,
   visit: CountVisits,
-): string | number | boolean | null {
+): ReturnType<Column<ApiObject>["cell"]> {
   switch (type) {
     case "string":
       return textOf(value, visit);
     case "integer":
-      return typeof value === "number" || typeof value === "bigint" ? Math.trunc(Number(value)) : null;
+      return typeof value === "number" ? Math.trunc(value) : typeof value === "bigint" ? value : null;
     case "number":
       return typeof value === "number" || typeof value === "bigint" ? Number(value) : null;
     case "boolean":
