@@ -17,12 +17,18 @@ export function printYaml(value: unknown): string {
   return printer.finish();
 }
 
-/** Returns the number of code points from an index on. */
-function widthOf(text: string, from: number): number {
+/** Returns the number of code points between two indexes. */
+function widthOf(text: string, from: number, to = text.length): number {
   let pairs = 0;
-  for (let at = from; at < text.length - 1; at++)
+  for (let at = from; at < to - 1; at++)
     if ((text.charCodeAt(at) & 0xfc00) === 0xd800 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00) pairs++;
-  return text.length - from - pairs;
+  return to - from - pairs;
+}
+
+function countOf(character: string, text: string, from: number, to: number): number {
+  let count = 0;
+  for (let at = from; at < to; at++) if (text[at] === character) count++;
+  return count;
 }
 
 class Printer {
@@ -41,8 +47,7 @@ class Printer {
   }
   /** Starts a line at this indentation, unless the current line is still empty. */
   #line(indent: number): void {
-    if (this.#column > 0) this.#put("\n");
-    this.#put(" ".repeat(indent));
+    this.#put(`${this.#column > 0 ? "\n" : ""}${" ".repeat(indent)}`);
   }
 
   /**
@@ -113,55 +118,54 @@ class Printer {
 
   /** Writes a string on one line, or folded over several lines at single spaces. */
   #folded(text: string, indent: number, key: boolean, quote: "" | "'"): void {
+    if (key || this.#column + 2 + 2 * text.length <= widest)
+      return this.#put(`${quote}${doubled(text, quote)}${quote}`);
     this.#put(quote);
-    const characters = Array.from(text);
+    const quotes = quote === "'" ? 1 : 0;
     let start = 0;
     let width = this.#column;
-    let afterSpace = false;
-    characters.forEach((character, i) => {
-      const space = character === " ";
-      const inside = quote === "" || (i > 0 && i < characters.length - 1);
-      if (space && !key && !afterSpace && width > widest && inside && characters[i + 1] !== " ") {
-        this.#put(doubled(characters.slice(start, i).join(""), quote));
-        this.#line(indent);
-        start = i + 1;
-        width = indent;
-      } else width += quote === "'" && character === "'" ? 2 : 1;
-      afterSpace = space;
-    });
-    this.#put(doubled(characters.slice(start).join(""), quote) + quote);
+    // The position up to which the width is known.
+    let measured = 0;
+    for (let at = text.indexOf(" "); at >= 0; at = text.indexOf(" ", at + 1)) {
+      width += widthOf(text, measured, at) + quotes * countOf("'", text, measured, at);
+      measured = at;
+      const isInside = quotes === 0 || (at > 0 && at < text.length - 1);
+      if (width <= widest || !isInside || text[at - 1] === " " || text[at + 1] === " ") continue;
+      this.#put(doubled(text.slice(start, at), quote));
+      this.#line(indent);
+      start = measured = at + 1;
+      width = indent;
+    }
+    this.#put(doubled(text.slice(start), quote) + quote);
   }
 
   #doubleQuoted(text: string, indent: number, key: boolean): void {
     this.#put('"');
-    const characters = Array.from(text);
     let afterSpace = false;
-    characters.forEach((character, i) => {
-      if (character !== " ") {
-        this.#put(escaped(character));
+    for (let at = 0; at < text.length; at++) {
+      if (text[at] !== " ") {
+        const end = text.indexOf(" ", at);
+        const word = text.slice(at, end < 0 ? undefined : end);
+        this.#put(escaped(word));
+        at += word.length - 1;
         afterSpace = false;
-      } else if (!key && !afterSpace && this.#column > widest && i > 0 && i < characters.length - 1) {
+      } else if (!key && !afterSpace && this.#column > widest && at > 0 && at < text.length - 1) {
         this.#line(indent);
-        if (characters[i + 1] === " ") this.#put("\\");
+        if (text[at + 1] === " ") this.#put("\\");
         afterSpace = true;
       } else {
         this.#put(" ");
         afterSpace = true;
       }
-    });
+    }
     this.#put('"');
   }
 
   #literal(text: string, indent: number): void {
     const hint = /^[ \n]/.test(text) ? "2" : "";
     const chomping = !text.endsWith("\n") ? "-" : text === "\n" || text.endsWith("\n\n") ? "+" : "";
-    this.#put(`|${hint}${chomping}\n`);
-    const lines = text.split("\n");
-    lines.forEach((line, i) => {
-      const last = i === lines.length - 1;
-      if (last && line === "") return;
-      this.#put(`${line === "" ? "" : " ".repeat(indent)}${line}${last ? "" : "\n"}`);
-    });
+    // Empty lines are not indented.
+    this.#put(`|${hint}${chomping}\n${text.replaceAll(/^(?=.)/gm, " ".repeat(indent))}`);
   }
 }
 

@@ -43,12 +43,15 @@ const named: Readonly<Record<string, string>> = {
   "\0": "\\0", "\x07": "\\a", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\v": "\\v", "\f": "\\f", "\r": "\\r", "\x1b": "\\e", '"': '\\"', "\\": "\\\\", "\x85": "\\N", "\u2028": "\\L", "\u2029": "\\P",
 }; // prettier-ignore
 
-/** Escapes one character for a double-quoted string. */
-export function escaped(character: string): string {
-  const known = named[character];
-  if (known !== undefined) return known;
-  if (!special.test(character)) return character;
-  const code = character.codePointAt(0)!;
-  const [letter, size] = code <= 0xff ? ["x", 2] : code <= 0xffff ? ["u", 4] : ["U", 8];
-  return `\\${letter}${code.toString(16).toUpperCase().padStart(Number(size), "0")}`;
-}
+const toEscape = new RegExp(`["\\\\\n]|${special.source}`, "gu");
+
+/** Escapes the characters of a double-quoted string. */
+export const escaped = (text: string): string =>
+  text.replaceAll(toEscape, (character) => {
+    const code = character.codePointAt(0)!;
+    const known = code > 0x2029 ? undefined : named[character];
+    if (known !== undefined) return known;
+    const [letter, size] =
+      code <= 0xff ? (["x", 2] as const) : code <= 0xffff ? (["u", 4] as const) : (["U", 8] as const);
+    return `\\${letter}${code.toString(16).toUpperCase().padStart(size, "0")}`;
+  });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { compareNaturally } from "./natural-order.ts";
 import fc from "fast-check";
 import {
   apiPackage,
@@ -141,6 +142,35 @@ const printed: [name: string, value: unknown, text: string][] = [
 ]; // prettier-ignore
 for (const [name, value, text] of printed)
   test(`YAML prints ${name}`, () => assert.equal(printYaml(value), text));
+
+test("keys are ordered by the first character that differs: letters last, runs of digits as numbers", () => {
+  const ordered = [
+    ["", "a"],
+    ["a2", "a10", "aa"],
+    ["a.b", "a_", "a1", "ab"],
+    ["a1", "a01", "a2", "a002"],
+    ["a10", "a100", "a101", "a1001"],
+    ["9223372036854775808", "1"],
+    ["a\u{1d7ce}", "a\u{1d7cf}"],
+    ["a\u{1f600}", "a\u{1f601}", "aé"],
+    ["a\uffe6", "a\u{1f600}", "a\u{1f600}b"],
+  ];
+  for (const keys of ordered) {
+    assert.deepEqual(keys.toReversed().sort(compareNaturally), keys);
+  }
+});
+
+test("keys are compared in place: splitting them takes many times longer than comparing", (t) => {
+  const split = t.mock.method(Array, "from");
+  for (const [left, right] of [
+    ["key-1024", "key-1025"],
+    ["key-9", "key-10"],
+    ["a.b/c", "a.b/d"],
+    ["a/1", "a/b"],
+  ] as const)
+    assert.ok(compareNaturally(left, right) < 0, left);
+  assert.equal(split.mock.callCount(), 0);
+});
 
 test("long lines are folded at spaces, plain or quoted", () => {
   const words = Array.from({ length: 20 }, (_, i) => `word${i}`).join(" ");
