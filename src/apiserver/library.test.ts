@@ -79,6 +79,15 @@ test("a store in a directory survives a restart of the server", async () => {
   }
 });
 
+test("a server that fails to start closes what it has opened", async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), "orch-failing-"));
+  t.after(() => rmSync(dir, { recursive: true }));
+  const store = { dir };
+  await (await startServer({ store })).stop();
+  await assert.rejects(startServer({ store, dialect: "kubernetes" }), /made with --dialect=orch/);
+  await using _again = await startServer({ store });
+});
+
 test("invalid flags are rejected with all their errors", async () => {
   await assert.rejects(
     startServer({ store: "memory", flags: ["--no-such-flag", "--event-ttl=x"] }),

@@ -47,6 +47,7 @@ import { outgoingLog } from "./serving/outgoing-log.ts";
 import { configReloads } from "./serving/reloads.ts";
 import { servingFor } from "./serving/serving.ts";
 import { logGroups, logPlugins } from "./serving/start-log.ts";
+import { Opened } from "./serving/opened.ts";
 import { openTimeline, timelineGroups } from "./serving/timeline.ts";
 import { storeCallSpans } from "./serving/store-call-spans.ts";
 import { readTracingConfiguration, serverTracing } from "./serving/tracing.ts";
@@ -93,10 +94,19 @@ export interface StartedServer {
 }
 
 export async function start(options: StartOptions): Promise<StartedServer> {
+  const opened = new Opened();
+  try {
+    return await startWith(options, opened);
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+async function startWith(options: StartOptions, opened: Opened): Promise<StartedServer> {
   const { dialect, settings } = options;
   const clock = options.clock ?? systemClock;
   const log = options.log ?? createLog();
-  const closing = new AbortController();
   const gates = options.gates ?? resolveGates(serverGates, settings.featureGates);
   const serving = servingFor({
     dialect,
@@ -107,6 +117,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     log,
     served: ({ target }) => isServed(served, target),
   });
+  opened.add(() => serving.stop());
   const { serviceClusterIpRange: ranges, serviceNodePortRange: ports } = settings;
   const allocator = measuredAllocator(
     serviceAllocator({
@@ -134,7 +145,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
         );
   const activeSpan = tracingConfiguration && new ActiveSpan();
   const egress = readEgress(settings.egressSelectorConfigFile, dialect, egressMetrics(serving.metrics));
-  const reloads = configReloads({ clock, log, metrics: serving.metrics, signal: closing.signal });
+  const reloads = configReloads({ clock, log, metrics: serving.metrics, signal: opened.signal });
   const onError = (message: string, fields: Record<string, unknown>): void => log.error(message, fields);
   const storage = await openStorage({
     dialect,
@@ -151,7 +162,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     waitMilliseconds: options.storeWaitMilliseconds,
     onPhase: options.onPhase,
     onError,
-    signal: closing.signal,
+    opened,
   });
   const { store, prefix: storePrefix, caches, encryption, shared, otherStores } = storage;
   const registrySettings = {
@@ -189,7 +200,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   const serviceReflector = caches.reflectorOf(serviceObjects);
   allocator.attach({
     services: serviceObjects,
-    signal: closing.signal,
+    signal: opened.signal,
     refresh: async () => void (await serviceReflector.current()),
     reached: (revision) => serviceReflector.reached(revision),
     ...(shared && { shared: { store: serviceObjects.store, prefix: `${storePrefix}/promises/services/` } }),
@@ -231,7 +242,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   const hooks = postStartHooks(server, { settings, gates, ownAddress: allocator.ownAddress, flowControl });
   const work = workMetrics(serving.metrics);
   for (const each of hooks) await each.start(work);
-  const outbound = { dial: egress.controlplane, cluster: egress.cluster, signal: closing.signal };
+  const outbound = { dial: egress.controlplane, cluster: egress.cluster, signal: opened.signal };
   const enabled = (gate: string): boolean => gates.enabled(gate);
   const access = authorizersFor(server, settings, { enabled, reloads, log }, outbound);
   const { lifecycle } = serving;
@@ -310,7 +321,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
       logs: podLogMetrics(serving.metrics),
     },
     storeHealth: () => store.read({ prefix: storePrefix, limit: 1 }),
-    stopping: closing.signal,
+    stopping: opened.signal,
   });
   const special = [...virtual, ...timelineGroups(settings.runtimeConfig, (call) => timeline.answer(call))];
   const builtIn = catalog(caches.resources, special, dialect, servedApis(settings.runtimeConfig, dialect));
@@ -324,7 +335,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
       ...aggregated,
       rejected: (call) => serving.requests.terminated(call, 503, "aggregator"),
     },
-    stopping: closing.signal,
+    stopping: opened.signal,
   });
   await aggregation.start();
   aggregated.show(() => aggregation.availability());
@@ -336,10 +347,10 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     log.warn("--runtime-config switches on an API without resources; it is not served", { version });
   const { authorizer } = access;
   const { metrics } = serving;
-  const { signal } = closing;
+  const { signal } = opened;
   const common = { dialect, store, resources: caches.resources, settings, clock, log, metrics, signal };
   const timeline = await openTimeline({ ...common, definitions, authorizer, given: options.store });
-  const opened = openAudit({
+  const auditBackends = openAudit({
     settings: auditSettings(settings),
     dialect,
     clock,
@@ -348,7 +359,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     dial: egress.controlplane,
     watchFile: reloads.watchFile,
   });
-  const audit = timeline.observed(opened);
+  const audit = timeline.observed(auditBackends);
   const tracing =
     tracingConfiguration &&
     serverTracing({
@@ -359,6 +370,11 @@ export async function start(options: StartOptions): Promise<StartedServer> {
       metrics: serving.metrics,
       active: activeSpan,
     });
+  opened.add(
+    () => tracing?.close(),
+    () => audit?.sink.close(),
+    () => timeline.stop(),
+  );
   const handle = serverHandler({
     dialect,
     settings,
@@ -404,41 +420,28 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   started = true;
   let port: SecurePort | undefined;
   let debugSocket: PlainListener | undefined;
-  const close = async (): Promise<void> => {
-    closing.abort();
-    serving.stop();
-    await Promise.all([port?.listener.close(), debugSocket?.close()]);
-    await running;
-    await timeline.stop();
-    await caches.stop();
-    await audit?.sink.close();
-    await tracing?.close();
-    await storage.close();
-  };
+  opened.add(
+    () => running,
+    () => Promise.all([port?.listener.close(), debugSocket?.close()]),
+  );
   if (options.listen !== false) {
     options.onPhase?.("opening the secure port");
     const { own } = options;
-    try {
-      port = await openSecurePort({
-        ...common,
-        handle,
-        reloads,
-        login: identities.login,
-        onPageOpen: timeline.opened,
-        audit,
-        ...(own && { pair: () => own.servingPair(clock.now()) }),
+    port = await openSecurePort({
+      ...common,
+      handle,
+      reloads,
+      login: identities.login,
+      onPageOpen: timeline.opened,
+      audit,
+      ...(own && { pair: () => own.servingPair(clock.now()) }),
+    });
+    if (settings.debugSocketPath)
+      debugSocket = await listenPlain({
+        path: settings.debugSocketPath,
+        handle: plainHandler(serving.debugPaths),
+        now: () => clock.now(),
       });
-      if (settings.debugSocketPath)
-        debugSocket = await listenPlain({
-          path: settings.debugSocketPath,
-          handle: plainHandler(serving.debugPaths),
-          now: () => clock.now(),
-        });
-    } catch (error) {
-      // If listening fails, stop everything that is already running.
-      await close();
-      throw error;
-    }
   }
   const edge: Edge = port?.listener ?? { drain: () => undefined, connections: () => 0 };
   return {
@@ -450,12 +453,12 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     certificate: port?.certificate,
     shutDown: async () => {
       await lifecycle.shutDown(edge);
-      await close();
+      await opened.close();
       log.verbose(1, "[graceful-termination] apiserver is exiting");
     },
     stop: async () => {
       await lifecycle.stopEmbedded(edge);
-      await close();
+      await opened.close();
     },
   };
 }

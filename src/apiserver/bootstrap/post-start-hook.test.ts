@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { virtualClock } from "#base";
 import { GrpcError } from "#http";
 import type { Resource } from "#registry";
-import { StoreFull } from "#store";
+import { DecryptionFailed, StoreFull } from "#store";
 import type { FrameSink } from "#watchcache";
 import { type PostStartHookOptions, postStartHook } from "./post-start-hook.ts";
 
@@ -97,6 +97,7 @@ test("post-start hook: work done only once is retried until it succeeds", async 
 const storeErrors: [name: string, error: Error, optional: boolean][] = [
   ["full", new StoreFull("/somewhere", "disk is full"), false],
   ["full", new StoreFull("/somewhere", "disk is full"), true],
+  ["unreadable", new DecryptionFailed("/maps/a", "the key service does not respond"), false],
   ["unavailable", new GrpcError("UNAVAILABLE", "the connection was lost"), false],
 ];
 for (const [name, error, optional] of storeErrors) {

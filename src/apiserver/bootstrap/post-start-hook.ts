@@ -6,6 +6,7 @@ import type { Resource } from "#registry";
 import type { CachedObject } from "#watchcache";
 import type { HealthCheck } from "../health/health.ts";
 import { storeErrorToStatus } from "#filters";
+import { DecryptionFailed } from "#store";
 import type { MeasuredWork } from "../metrics/work-metrics.ts";
 
 export interface PostStartHookOptions {
@@ -98,9 +99,9 @@ export function postStartHook({
         await measured(workName, reconcile);
         state = "done";
       } catch (error) {
-        // Do not fail the start: an unavailable store may come back, and in a full store space is freed by
-        // deleting objects through a running server.
-        if (!storeErrorToStatus(error, true)) throw error;
+        // Do not fail the start: an unavailable store or key service may come back, and in a full store space is
+        // freed by deleting objects through a running server.
+        if (!storeErrorToStatus(error, true) && !(error instanceof DecryptionFailed)) throw error;
         failed?.(error as Error);
         if (optional) state = "done";
       }

@@ -11,6 +11,7 @@ import { dataKeyMetrics, encryptionMetrics } from "../metrics/encryption-metrics
 import { storeMeasuring } from "../metrics/measured-store.ts";
 import { remoteStoreMetrics } from "../metrics/remote-store-metrics.ts";
 import type { ApiserverSettings } from "../options/settings.ts";
+import type { Opened } from "../serving/opened.ts";
 import type { Reloads } from "../serving/reloads.ts";
 import { type Caches, cachedResources } from "./caches.ts";
 import { type Encryption, openEncryption } from "./encryption.ts";
@@ -37,7 +38,8 @@ export interface StorageOptions {
   readonly waitMilliseconds: number | undefined;
   readonly onPhase: ((phase: string) => void) | undefined;
   readonly onError: (message: string, fields: Record<string, unknown>) => void;
-  readonly signal: AbortSignal;
+  /** Receives what is opened here. */
+  readonly opened: Opened;
 }
 
 export interface Storage {
@@ -50,13 +52,11 @@ export interface Storage {
   readonly encryption: Encryption | undefined;
   /** Whether other servers may write to the same store. */
   readonly shared: boolean;
-  /** Closes the stores that were opened here. The caches must have been stopped before. */
-  close(): Promise<void>;
 }
 
 /** Opens the storage; resolves once the caches are filled. */
 export async function openStorage(options: StorageOptions): Promise<Storage> {
-  const { dialect, settings, strategies, clock, log, metrics, given, onError } = options;
+  const { dialect, settings, strategies, clock, log, metrics, given, onError, opened } = options;
   options.onPhase?.("opening the store");
   const prefix = settings.storePrefix;
   const encryption = encryptionFor(options, prefix);
@@ -69,6 +69,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const opening = { settings, dialect, encryption, clock, log, ...remote };
   const measured = storeMeasuring(prefix, metrics);
   const store = measured(await openStoreFor(opening, given));
+  if (!given) opened.add(() => store.close());
   const overrides = await openOverrides({
     overrides: settings.storeServersOverrides,
     strategies,
@@ -77,6 +78,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     open: async (storeServers) =>
       measured(await openStoreFor({ ...opening, settings: { ...settings, storeServers } })),
   });
+  opened.add(() => Promise.all(overrides.stores.map((each) => each.close())));
   await claimDialect(store, prefix, dialect);
   const caches = cachedResources({
     dialect,
@@ -92,6 +94,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     onError,
   });
   cacheMetrics(metrics, () => caches.resources);
+  opened.add(() => caches.stop());
   options.onPhase?.("loading objects");
   await caches.start();
   return {
@@ -101,15 +104,11 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     caches,
     encryption,
     shared: settings.storeServers.some((address) => /^https?:/.test(address)),
-    close: async () => {
-      await Promise.all(overrides.stores.map((each) => each.close()));
-      if (!given) await store.close();
-    },
   };
 }
 
 function encryptionFor(options: StorageOptions, storePrefix: string): Encryption | undefined {
-  const { dialect, settings, strategies, clock, log, metrics, reloads, signal } = options;
+  const { dialect, settings, strategies, clock, log, metrics, reloads, opened } = options;
   const observer = {
     ...dataKeyMetrics(metrics, clock),
     ...encryptionMetrics(metrics, { clock, marker: dialect.names.encryptionMarkers[0] }),
@@ -126,6 +125,6 @@ function encryptionFor(options: StorageOptions, storePrefix: string): Encryption
     log,
     reloads,
     observer,
-    signal,
+    signal: opened.signal,
   });
 }
