@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { createMetrics, silentLog, virtualClock } from "#base";
 import { dialects, groupName } from "#dialect";
+import { eventually } from "#kit";
 import { configReloads } from "../serving/reloads.ts";
 import { openEncryption } from "./encryption.ts";
 
@@ -33,6 +34,7 @@ function open(t: TestContext, resources: object[], reload = false, hasKmsV2 = tr
   const stop = new AbortController();
   t.after(() => stop.abort());
   const clock = virtualClock();
+  const metrics = createMetrics();
   const encryption = openEncryption({
     file,
     reload,
@@ -42,10 +44,10 @@ function open(t: TestContext, resources: object[], reload = false, hasKmsV2 = tr
     storePrefix: "/registry",
     clock,
     log: silentLog,
-    reloads: configReloads({ clock, log: silentLog, metrics: createMetrics(), signal: stop.signal }),
+    reloads: configReloads({ clock, log: silentLog, metrics, signal: stop.signal }),
     signal: stop.signal,
   });
-  return { encryption, clock };
+  return { encryption, clock, write, metrics };
 }
 
 const service = (name: string, apiVersion: string): object => ({
@@ -100,6 +102,15 @@ test("the providers of a value depend on its key alone, in any order of lookups"
   for (const round of [1, 2])
     for (const [key, provider] of keys)
       assert.equal(encryption.providersFor(key)[0]!.id, provider, `${key}, ${round}`);
+});
+
+test("a changed file is tried again if its key services were not healthy", async (t) => {
+  const { clock, write, metrics } = open(t, [{ resources: ["configmaps"], providers: [aesgcm("a")] }], true);
+  write([{ resources: ["configmaps"], providers: [service("starting", "v2"), aesgcm("a")] }]);
+  const failures = async (count: number): Promise<boolean> =>
+    metrics.expose().includes(`provider-config",status="failure"} ${count}\n`);
+  await eventually(() => failures(1), { clock });
+  await eventually(() => failures(2), { clock });
 });
 
 test("values without a rule are plain, unless the file may be reloaded", (t) => {

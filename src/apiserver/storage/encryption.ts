@@ -51,6 +51,7 @@ export interface Encryption {
 
 const plainProviders: readonly EncryptionProvider[] = [identity];
 const pollMilliseconds = 1_000;
+const retryMilliseconds = 10_000;
 /** Grace period in which requests may still use the replaced configuration. */
 const lingerMilliseconds = 60_000;
 
@@ -65,6 +66,8 @@ export function openEncryption(options: EncryptionOptions): Encryption {
   const { file, clock, signal } = options;
   const report = options.reloads.of("--encryption-provider-config");
   let loaded = load(readEncryptionFile(file), options);
+  /** When to try a file again whose key services were not healthy. */
+  let retryAt = Infinity;
   signal.addEventListener("abort", () => loaded.services.forEach((service) => service.close()), {
     once: true,
   });
@@ -84,7 +87,7 @@ export function openEncryption(options: EncryptionOptions): Encryption {
   async function poll(): Promise<void> {
     try {
       const text = await readFile(file, "utf8");
-      if (text !== loaded.text) await replace(text);
+      if (text !== loaded.text || clock.monotonic() >= retryAt) await replace(text);
     } catch (error) {
       report.refused(error as Error);
     }
@@ -93,16 +96,18 @@ export function openEncryption(options: EncryptionOptions): Encryption {
 
   /**
    * An invalid file is reported once, until it changes again. KMS providers must be healthy before the new
-   * configuration is used.
+   * configuration is used; they may be starting.
    */
   async function replace(text: string): Promise<void> {
     const before = loaded;
+    retryAt = Infinity;
     loaded = { ...before, text };
     const next = load(text, options);
     try {
       await Promise.all(next.services.map((service) => service.health()));
     } catch (error) {
       for (const service of next.services) service.close();
+      retryAt = clock.monotonic() + retryMilliseconds;
       throw error;
     }
     loaded = next;
