@@ -175,7 +175,15 @@ const configFiles = all
     ({ package: name }) => name.startsWith(`${original.cli.agent}.`) || name === api.AuditPolicyFile.package,
   )
   .map((message) => message.name);
-const jsonOnly = ["Info", "Table", "TableColumnDefinition", "TableRow", "TableRowCondition", ...configFiles];
+const jsonOnly = [
+  "AutoscalerAnnotations",
+  "Info",
+  "Table",
+  "TableColumnDefinition",
+  "TableRow",
+  "TableRowCondition",
+  ...configFiles,
+];
 
 /** Introduced after the release of the facts; identical to v2beta1. */
 const laterVersion = "api.apidiscovery.v2";

@@ -547,6 +547,11 @@ export {
   HorizontalPodAutoscalerSpec as HorizontalPodAutoscalerSpecV1,
   HorizontalPodAutoscalerStatus as HorizontalPodAutoscalerStatusV1,
 } from "./autoscaling/horizontal-v1.ts";
+export {
+  AutoscalerAnnotations,
+  MetricSpec as MetricSpecV1,
+  MetricStatus as MetricStatusV1,
+} from "./autoscaling/annotations-v1.ts";
 export { SerializedNodeConfigSource } from "./nodeagentconfig/config-source.ts";
 export {
   AuthConfig,

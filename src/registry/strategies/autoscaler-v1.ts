@@ -1,15 +1,19 @@
 // Conversion of horizontal pod autoscalers to and from v1, which supports only CPU utilization. All other
 // fields are encoded in annotations as JSON.
-import type {
-  HPAScalingRules,
-  HorizontalPodAutoscaler,
-  HorizontalPodAutoscalerV1,
-  MetricSpec,
-  MetricStatus,
-  MetricTarget,
-  ObjectMeta,
+import {
+  AutoscalerAnnotations,
+  type HPAScalingRules,
+  type HorizontalPodAutoscaler,
+  type HorizontalPodAutoscalerV1,
+  type MetricSpec,
+  type MetricSpecV1,
+  type MetricStatus,
+  type MetricStatusV1,
+  type MetricTarget,
+  type ObjectMeta,
 } from "#api";
 import type { Dialect } from "#dialect";
+import { DecodeError, type Shape, decodeJson } from "#schema";
 import type { ApiObject } from "../strategy.ts";
 
 type Json = Record<string, unknown>;
@@ -28,13 +32,36 @@ export const defaultMetrics = (): MetricSpec[] => [
   { type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 80 } } },
 ];
 
-/** Parses the JSON of an annotation; malformed text counts as absent. */
-function parsed<T>(text: string | undefined): T | undefined {
+/**
+ * Decodes the JSON of an annotation as the named field. Text of another type counts as absent, and names are
+ * matched regardless of case, as in kube-apiserver.
+ */
+function decoded<K extends keyof AutoscalerAnnotations>(
+  name: K,
+  text: string | undefined,
+): AutoscalerAnnotations[K] | undefined {
+  if (text === undefined) return undefined;
   try {
-    return text === undefined ? undefined : (JSON.parse(text) as T);
-  } catch {
-    return undefined;
+    const value = matchCase(AutoscalerAnnotations.fields[name].shape, JSON.parse(text));
+    return decodeJson(AutoscalerAnnotations, JSON.stringify({ [name]: value })).value[name];
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof DecodeError) return undefined;
+    throw error;
   }
+}
+
+/** Returns the value with the declared spelling of all names that differ from it only in case. */
+function matchCase(shape: Shape, value: unknown): unknown {
+  if (shape.shape === "list" && Array.isArray(value)) return value.map((item) => matchCase(shape.of, item));
+  if (shape.shape !== "message" || typeof value !== "object" || value === null || Array.isArray(value))
+    return value;
+  const names = new Map(Object.keys(shape.fields).map((name) => [name.toLowerCase(), name]));
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, part]) => {
+      const name = names.get(key.toLowerCase());
+      return name === undefined ? [] : [[name, matchCase(shape.fields[name]!.shape, part)]];
+    }),
+  );
 }
 
 const without = (
@@ -49,7 +76,7 @@ export function fromV1(served: ApiObject, dialect: Dialect): HorizontalPodAutosc
   const given = metadata.annotations ?? {};
   const { targetCPUUtilizationPercentage: share, ...bounds } = spec;
   const { currentCPUUtilizationPercentage: used, ...counts } = status;
-  const others = (parsed<Json[]>(given[keys.metrics]) ?? []).map(metricFromV1);
+  const others = (decoded("metrics", given[keys.metrics]) ?? []).map(metricFromV1);
   const metrics = [
     ...others,
     ...(share === undefined
@@ -61,11 +88,9 @@ export function fromV1(served: ApiObject, dialect: Dialect): HorizontalPodAutosc
           },
         ]),
   ];
-  const behavior = parsed<{ ScaleUp?: Json | null; ScaleDown?: Json | null }>(given[keys.behavior]);
-  const measured = parsed<Json[]>(given[keys.currentMetrics])?.map(measuredFromV1);
-  const conditions = parsed<NonNullable<HorizontalPodAutoscaler["status"]["conditions"]>>(
-    given[keys.conditions],
-  );
+  const behavior = decoded("behavior", given[keys.behavior]);
+  const measured = decoded("currentMetrics", given[keys.currentMetrics])?.map(measuredFromV1);
+  const conditions = decoded("conditions", given[keys.conditions]);
   const annotations = without(metadata.annotations, Object.values(keys));
   const current = measured?.length
     ? measured
@@ -79,13 +104,7 @@ export function fromV1(served: ApiObject, dialect: Dialect): HorizontalPodAutosc
     spec: {
       ...bounds,
       metrics: metrics.length > 0 ? metrics : defaultMetrics(),
-      ...(behavior &&
-        (behavior.ScaleUp || behavior.ScaleDown) && {
-          behavior: {
-            ...(behavior.ScaleUp && { scaleUp: rulesFrom(behavior.ScaleUp) }),
-            ...(behavior.ScaleDown && { scaleDown: rulesFrom(behavior.ScaleDown) }),
-          },
-        }),
+      ...(behavior && (behavior.scaleUp || behavior.scaleDown) && { behavior }),
     },
     status: { ...counts, currentMetrics: current, ...(conditions?.length && { conditions }) },
   } as unknown as HorizontalPodAutoscaler;
@@ -99,9 +118,11 @@ export function toV1(hub: HorizontalPodAutoscaler, dialect: Dialect): ApiObject 
   const { metrics, behavior, ...bounds } = spec;
   const { currentMetrics, conditions, ...counts } = status;
   const keys = keysIn(dialect);
-  const share = metrics?.findLast(isCpuShare)?.resource?.target.averageUtilization;
-  const used = currentMetrics?.find(({ type, resource }) => type === "Resource" && resource?.name === "cpu")
-    ?.resource?.current.averageUtilization;
+  const share = metrics?.find(isCpuShare)?.resource?.target.averageUtilization;
+  const used = currentMetrics?.findLast(
+    ({ type, resource }) =>
+      type === "Resource" && resource?.name === "cpu" && resource.current.averageUtilization !== undefined,
+  )?.resource?.current.averageUtilization;
   const others = (metrics ?? []).filter((metric) => !isCpuShare(metric));
   const notes: Record<string, string> = {};
   if (others.length > 0) notes[keys.metrics] = JSON.stringify(others.map(metricToV1));
@@ -153,26 +174,6 @@ const rulesTo = (rules: HPAScalingRules | undefined): Json | null =>
       }
     : null;
 
-function rulesFrom({
-  StabilizationWindowSeconds: window,
-  SelectPolicy: select,
-  Policies: policies,
-}: Json): HPAScalingRules {
-  return {
-    ...(typeof window === "number" && { stabilizationWindowSeconds: window }),
-    ...(typeof select === "string" && { selectPolicy: select }),
-    ...(Array.isArray(policies) && {
-      policies: policies.map(
-        ({ Type, Value, PeriodSeconds }: { Type: string; Value: number; PeriodSeconds: number }) => ({
-          type: Type,
-          value: Value,
-          periodSeconds: PeriodSeconds,
-        }),
-      ),
-    }),
-  };
-}
-
 /** Omits undefined entries, so that a text survives a round trip unchanged. */
 const present = (entries: Json): Json =>
   Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined));
@@ -223,41 +224,47 @@ function metricToV1({ type, object, pods, resource, containerResource, external 
   });
 }
 
-function metricFromV1({ type, object, pods, resource, containerResource, external }: Json): MetricSpec {
-  const at = (source: unknown): Json => source as Json;
+function metricFromV1({
+  type,
+  object,
+  pods,
+  resource,
+  containerResource,
+  external,
+}: MetricSpecV1): MetricSpec {
   const target = (kind: string, values: Json): MetricTarget =>
     present({ type: kind, ...values }) as unknown as MetricTarget;
-  const usage = (source: Json): MetricTarget =>
-    target(source["targetAverageUtilization"] === undefined ? "AverageValue" : "Utilization", {
-      averageValue: source["targetAverageValue"],
-      averageUtilization: source["targetAverageUtilization"],
+  const usage = (source: NonNullable<MetricSpecV1["resource"]>): MetricTarget =>
+    target(source.targetAverageUtilization === undefined ? "AverageValue" : "Utilization", {
+      averageValue: source.targetAverageValue,
+      averageUtilization: source.targetAverageUtilization,
     });
   const kindOf = (average: unknown): string => (average === undefined ? "Value" : "AverageValue");
   return present({
     type,
     object: object && {
-      describedObject: at(object)["target"],
-      target: target(kindOf(at(object)["averageValue"]), {
-        value: at(object)["targetValue"],
-        averageValue: at(object)["averageValue"],
+      describedObject: object.target,
+      target: target(kindOf(object.averageValue), {
+        value: object.targetValue,
+        averageValue: object.averageValue,
       }),
-      metric: present({ name: at(object)["metricName"], selector: at(object)["selector"] }),
+      metric: present({ name: object.metricName, selector: object.selector }),
     },
     pods: pods && {
-      metric: present({ name: at(pods)["metricName"], selector: at(pods)["selector"] }),
-      target: target("AverageValue", { averageValue: at(pods)["targetAverageValue"] }),
+      metric: present({ name: pods.metricName, selector: pods.selector }),
+      target: target("AverageValue", { averageValue: pods.targetAverageValue }),
     },
-    resource: resource && { name: at(resource)["name"], target: usage(at(resource)) },
+    resource: resource && { name: resource.name, target: usage(resource) },
     containerResource: containerResource && {
-      name: at(containerResource)["name"],
-      target: usage(at(containerResource)),
-      container: at(containerResource)["container"],
+      name: containerResource.name,
+      target: usage(containerResource),
+      container: containerResource.container,
     },
     external: external && {
-      metric: present({ name: at(external)["metricName"], selector: at(external)["metricSelector"] }),
-      target: target(kindOf(at(external)["targetAverageValue"]), {
-        value: at(external)["targetValue"],
-        averageValue: at(external)["targetAverageValue"],
+      metric: present({ name: external.metricName, selector: external.metricSelector }),
+      target: target(kindOf(external.targetAverageValue), {
+        value: external.targetValue,
+        averageValue: external.targetAverageValue,
       }),
     },
   }) as unknown as MetricSpec;
@@ -308,35 +315,41 @@ function measuredToV1({ type, object, pods, resource, containerResource, externa
   });
 }
 
-function measuredFromV1({ type, object, pods, resource, containerResource, external }: Json): MetricStatus {
-  const at = (source: unknown): Json => source as Json;
-  const usage = (source: Json): Json =>
+function measuredFromV1({
+  type,
+  object,
+  pods,
+  resource,
+  containerResource,
+  external,
+}: MetricStatusV1): MetricStatus {
+  const usage = (source: NonNullable<MetricStatusV1["resource"]>): Json =>
     present({
-      averageValue: source["currentAverageValue"],
-      averageUtilization: source["currentAverageUtilization"],
+      averageValue: source.currentAverageValue,
+      averageUtilization: source.currentAverageUtilization,
     });
   return present({
     type,
     object: object && {
-      metric: present({ name: at(object)["metricName"], selector: at(object)["selector"] }),
-      current: present({ value: at(object)["currentValue"], averageValue: at(object)["averageValue"] }),
-      describedObject: at(object)["target"],
+      metric: present({ name: object.metricName, selector: object.selector }),
+      current: present({ value: object.currentValue, averageValue: object.averageValue }),
+      describedObject: object.target,
     },
     pods: pods && {
-      metric: present({ name: at(pods)["metricName"], selector: at(pods)["selector"] }),
-      current: present({ averageValue: at(pods)["currentAverageValue"] }),
+      metric: present({ name: pods.metricName, selector: pods.selector }),
+      current: { averageValue: pods.currentAverageValue },
     },
-    resource: resource && { name: at(resource)["name"], current: usage(at(resource)) },
+    resource: resource && { name: resource.name, current: usage(resource) },
     containerResource: containerResource && {
-      name: at(containerResource)["name"],
-      current: usage(at(containerResource)),
-      container: at(containerResource)["container"],
+      name: containerResource.name,
+      current: usage(containerResource),
+      container: containerResource.container,
     },
     external: external && {
-      metric: present({ name: at(external)["metricName"], selector: at(external)["metricSelector"] }),
+      metric: present({ name: external.metricName, selector: external.metricSelector }),
       current: present({
-        value: at(external)["currentValue"],
-        averageValue: at(external)["currentAverageValue"],
+        value: external.currentValue,
+        averageValue: external.currentAverageValue,
       }),
     },
   }) as unknown as MetricStatus;

@@ -191,20 +191,66 @@ test("a conversion to v1 and back is lossless", () => {
   assert.deepEqual(fromV1(toV1(structuredClone(full), dialects.orch), dialects.orch), full);
 });
 
-test("malformed annotations are ignored", () => {
-  const served = {
-    apiVersion: "",
-    kind: "",
-    metadata: {
-      creationTimestamp: null,
-      annotations: { "autoscaling.alpha.orch.io/metrics": "nonsense", mine: "stays" },
-    },
-    spec: { maxReplicas: 5, scaleTargetRef },
-    status: { currentReplicas: 0, desiredReplicas: 0 },
+const served = (annotations: Record<string, string>) => ({
+  apiVersion: "",
+  kind: "",
+  metadata: { creationTimestamp: null, annotations },
+  spec: { maxReplicas: 5, scaleTargetRef },
+  status: { currentReplicas: 0, desiredReplicas: 0 },
+});
+
+const malformed = ["nonsense", "0", "{}", '"a"', '[{"type":5}]', "[5]"];
+for (const text of malformed)
+  test(`an annotation with ${text} is ignored`, () => {
+    const annotations = Object.fromEntries(
+      ["metrics", "behavior", "current-metrics", "conditions"].map((key) => [
+        `autoscaling.alpha.orch.io/${key}`,
+        text,
+      ]),
+    );
+    const made = fromV1(served({ ...annotations, mine: "stays" }), dialects.orch);
+    assert.deepEqual(made.metadata.annotations, { mine: "stays" });
+    assert.deepEqual(made.spec.metrics, [
+      {
+        type: "Resource",
+        resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 80 } },
+      },
+    ]);
+    assert.equal(made.spec.behavior, undefined);
+    assert.deepEqual(made.status, { currentReplicas: 0, desiredReplicas: 0, currentMetrics: null });
+  });
+
+test("names in annotations are matched regardless of case, and absent amounts are zero", () => {
+  const made = fromV1(
+    served({
+      "autoscaling.alpha.orch.io/behavior": '{"scaleUp":{"selectPolicy":"Min","Policies":null}}',
+      "autoscaling.alpha.orch.io/metrics": '[{"Type":"Pods","pods":{"metricname":"q"}}]',
+    }),
+    dialects.orch,
+  );
+  assert.deepEqual(made.spec.behavior, { scaleUp: { selectPolicy: "Min" } });
+  assert.deepEqual(made.spec.metrics, [
+    { type: "Pods", pods: { metric: { name: "q" }, target: { type: "AverageValue", averageValue: "0" } } },
+  ]);
+});
+
+test("v1 shows the first CPU target and the last CPU measurement", () => {
+  const second = structuredClone(cpu);
+  second.resource.target.averageUtilization = 90;
+  const measured = (averageUtilization: number) => ({
+    type: "Resource",
+    resource: { name: "cpu", current: { averageUtilization } },
+  });
+  const status = { desiredReplicas: 1, currentReplicas: 1, currentMetrics: [measured(10), measured(20)] };
+  const shown = toV1(
+    { ...structuredClone(hub), spec: { ...hub.spec, metrics: [cpu, second] }, status },
+    dialects.orch,
+  ) as unknown as {
+    spec: { targetCPUUtilizationPercentage: number };
+    status: { currentCPUUtilizationPercentage: number };
   };
-  const made = fromV1(served, dialects.orch);
-  assert.deepEqual(made.metadata.annotations, { mine: "stays" });
-  assert.equal(made.spec.metrics?.length, 1);
+  assert.equal(shown.spec.targetCPUUtilizationPercentage, 70);
+  assert.equal(shown.status.currentCPUUtilizationPercentage, 20);
 });
 
 test("replica counts must not be negative", () => {
