@@ -38,7 +38,7 @@ export {
   validateMeta,
   validateMetaUpdate,
 } from "./object-meta.ts";
-export { dns1035Label, dnsLabel, dnsSubdomain, generatedName, pathSegment } from "./names.ts";
+export { type NameRule, dns1035Label, dnsLabel, dnsSubdomain, generatedName, pathSegment } from "./names.ts";
 export { gatedStrategies } from "./gated-strategies.ts";
 export { gatesOfFields } from "./gated-fields.ts";
 export { builtInStrategies } from "./strategies/index.ts";

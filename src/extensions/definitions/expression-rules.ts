@@ -9,7 +9,7 @@ import {
   innerType,
   ruleTypeOf,
 } from "../structural/rules.ts";
-import type { Structural, ValidationRule } from "../structural/structural.ts";
+import { type Structural, type ValidationRule, limit } from "../structural/structural.ts";
 
 const expressionLimit = 10_000_000;
 const definitionLimit = 100_000_000;
@@ -97,7 +97,7 @@ const times = (one: number | undefined, other: number | undefined): number | und
 /** Returns the maximum number of child values per value of the schema. */
 function factor({ type, props, additional }: Structural): number | undefined {
   const most = (key: string): number | undefined => {
-    const given = props[key] as number | undefined;
+    const given = limit(props, key);
     return given === undefined ? undefined : Math.max(given, 0);
   };
   if (type === "array") return most("maxItems");

@@ -2,12 +2,12 @@
 // waits until all instances are removed.
 import { CustomResourceDefinition } from "#api";
 import { groupName } from "#dialect";
-import { type Strategy, nameColumn, pathSegment, strategy } from "#registry";
+import { type Strategy, nameColumn, strategy } from "#registry";
 import type { RuleLanguage } from "../structural/rules.ts";
 import { fromBeta } from "./from-beta.ts";
 import { setCondition } from "./conditions.ts";
 import { type DefinitionGates, dropDisabledFields } from "./disabled-fields.ts";
-import { definitionErrors, definitionUpdateErrors, statusErrors } from "./validate.ts";
+import { definitionErrors, definitionNameRule, definitionUpdateErrors, statusErrors } from "./validate.ts";
 
 /** Adds the storage version to the stored versions. */
 function addStored({ spec, status }: CustomResourceDefinition): void {
@@ -34,7 +34,7 @@ export function definitionStrategy(language: RuleLanguage, gates: DefinitionGate
     conditionalUpdate: true,
     returnsDeleted: true,
     deletedByUid: true,
-    validateName: pathSegment,
+    nameRule: definitionNameRule,
     metaChecks: { anyFinalizer: true },
     defaults: (obj) => {
       const { names } = obj.spec;

@@ -18,7 +18,7 @@ import {
   required,
   unprintableIn,
 } from "#base";
-import { webhookClientErrors } from "#registry";
+import { type NameRule, dnsSubdomain, webhookClientErrors } from "#registry";
 import { dns1035LabelProblems, dns1123SubdomainProblems } from "#schema";
 import { isDeepStrictEqual } from "node:util";
 import type { RuleLanguage } from "../structural/rules.ts";
@@ -27,21 +27,18 @@ import { approvalAnnotation, approvalErrors, approvalOf } from "./approval.ts";
 import { schemasBelow } from "./schema-rules.ts";
 import { schemaErrors } from "./validate-schema.ts";
 
-export function* definitionErrors(
+/** Definitions are named after their resource and group. */
+export const definitionNameRule =
+  ({ spec }: CustomResourceDefinition): NameRule =>
+  (name, prefix) => [
+    ...dnsSubdomain(name, prefix),
+    ...(name === `${spec.names.plural}.${spec.group}` ? [] : ['must be spec.names.plural+"."+spec.group']),
+  ];
+
+export const definitionErrors = (
   obj: CustomResourceDefinition,
   language: RuleLanguage,
-): Steps<FieldError[]> {
-  const { metadata, spec } = obj;
-  const errors = (["generateName", "name"] as const).flatMap((key) => {
-    const name = metadata[key] ?? "";
-    if (name === "") return [];
-    const problems = [...dns1123SubdomainProblems(key === "name" ? name : name.replace(/-$/, "a"))];
-    if (name !== `${spec.names.plural}.${spec.group}`)
-      problems.push('must be spec.names.plural+"."+spec.group');
-    return problems.map((text) => invalidValue(`metadata.${key}`, name, text));
-  });
-  return [...errors, ...(yield* commonErrors(obj, undefined, language))];
-}
+): Steps<FieldError[]> => commonErrors(obj, undefined, language);
 
 export function* definitionUpdateErrors(
   obj: CustomResourceDefinition,

@@ -30,6 +30,13 @@ const cases: [name: string, schema: SchemaProps, value: unknown, old: unknown, s
     [],
   ],
   [
+    "a maximum length beyond the safe range is a limit like any other",
+    object({ a: { type: "string", maxLength: 9007199254740993n, ...rules({ rule: "self != 'b'" }) } }),
+    { a: "b" },
+    undefined,
+    ["a: failed rule: self != 'b'"],
+  ],
+  [
     "a failed rule reports its message",
     object({ a: { ...number, ...rules({ rule: "self > 1", message: " too small " }) } }),
     { a: 1 },

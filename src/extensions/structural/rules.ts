@@ -22,7 +22,7 @@ import { type FieldError, type Steps, duplicate, forbiddenField, invalidValue, r
 import type { Dialect } from "#dialect";
 import { fieldPathOf } from "./field-path.ts";
 import { comparison, oldItems } from "./ratchet.ts";
-import { type Structural, type ValidationRule, isObject } from "./structural.ts";
+import { type Structural, type ValidationRule, isObject, limit } from "./structural.ts";
 
 /** Cost limit of a single rule, and of all rules for one object. */
 const ruleLimit = 1_000_000;
@@ -67,7 +67,6 @@ export function* schemaLike(schema: Structural): Steps<SchemaLike> {
   const { props, additional, items } = schema;
   const properties: Record<string, SchemaLike> = {};
   for (const [name, inner] of schema.properties) properties[name] = yield* schemaLike(inner);
-  const number = (key: string): number | undefined => props[key] as number | undefined;
   const like: SchemaLike = Object.fromEntries(
     Object.entries({
       type: schema.type || undefined,
@@ -76,9 +75,9 @@ export function* schemaLike(schema: Structural): Steps<SchemaLike> {
       properties: schema.properties.size === 0 ? undefined : properties,
       additionalProperties:
         additional && (additional.of ? yield* schemaLike(additional.of) : additional.allowed),
-      maxItems: number("maxItems"),
-      maxLength: number("maxLength"),
-      maxProperties: number("maxProperties"),
+      maxItems: limit(props, "maxItems"),
+      maxLength: limit(props, "maxLength"),
+      maxProperties: limit(props, "maxProperties"),
       required: props["required"],
       default: schema.default,
       nullable: schema.nullable || undefined,

@@ -6,6 +6,10 @@ import type { Dialect } from "#dialect";
 /** A schema as in a definition, with keys in the dialect's spelling. */
 export type SchemaProps = Readonly<Record<string, unknown>>;
 
+/** Returns a limit on a length or count; limits beyond the safe range are decoded as bigints. */
+export const limit = (props: SchemaProps, key: string): number | undefined =>
+  props[key] === undefined ? undefined : Number(props[key]);
+
 export interface ValidationRule {
   readonly rule: string;
   readonly message: string;

@@ -20,6 +20,43 @@ const cases: [name: string, schema: SchemaProps, value: unknown, errors: string[
     [': Unsupported value: 2: supported values: "1", "9007199254740993"'],
   ],
   [
+    "a large integer that equals an item of an enum as a double",
+    { type: "integer", enum: [Number(large)] },
+    large,
+    [],
+  ],
+  [
+    "a large integer just above a maximum",
+    { type: "integer", maximum: 9007199254740992 },
+    large,
+    [": Invalid value: 9007199254740993:  in body should be less than or equal to 9007199254740992"],
+  ],
+  [
+    "a large odd integer that is no multiple of two",
+    { type: "integer", multipleOf: 2.5 },
+    large,
+    [": Invalid value: 9007199254740993:  in body should be a multiple of 2"],
+  ],
+  [
+    "a number just below a multiple",
+    { type: "number", multipleOf: 0.01 },
+    4.35,
+    [": Invalid value: 4.35:  in body should be a multiple of 0.01"],
+  ],
+  ["a number just above a multiple", { type: "number", multipleOf: 0.01 }, 1.1, []],
+  [
+    "a number that is tiny compared to the factor",
+    { type: "number", multipleOf: 1e30 },
+    2.5,
+    [": Invalid value: 2.5:  in body should be a multiple of 1e+30"],
+  ],
+  [
+    "limits of strings beyond the safe range",
+    { type: "string", minLength: large, maxLength: large },
+    "a",
+    [': Invalid value: "a":  in body should be at least 9007199254740992 chars long'],
+  ],
+  [
     "an integer above a fractional maximum",
     { type: "integer", maximum: 10.5 },
     11,
@@ -35,7 +72,10 @@ const cases: [name: string, schema: SchemaProps, value: unknown, errors: string[
     "a number beyond 64-bit integers",
     { type: "number", maximum: 100, multipleOf: 0.5 },
     1e20,
-    [": Invalid value: 1e+20:  in body should be less than or equal to 100"],
+    [
+      ": Invalid value: 1e+20:  in body should be a multiple of 0.5",
+      ": Invalid value: 1e+20:  in body should be less than or equal to 100",
+    ],
   ],
   [
     "an integer below a fractional minimum",

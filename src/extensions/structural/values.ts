@@ -17,7 +17,7 @@ import { type Pattern, compilePattern } from "#cel";
 import type { Dialect } from "#dialect";
 import { stringifyJson } from "#schema";
 import { formatCheck } from "./formats.ts";
-import { type SchemaProps, isObject } from "./structural.ts";
+import { type SchemaProps, isObject, limit } from "./structural.ts";
 
 /**
  * The errors found, and the number of successful checks, by which the reference chooses among alternatives.
@@ -189,7 +189,7 @@ function merge(found: Findings, other: Findings): void {
 }
 
 function checkString(props: SchemaProps): ValueCheck | undefined {
-  const { minLength, maxLength } = props as { minLength?: number; maxLength?: number };
+  const [minLength, maxLength] = [limit(props, "minLength"), limit(props, "maxLength")];
   const source = (props["pattern"] as string | undefined) ?? "";
   if (minLength === undefined && maxLength === undefined && source === "") return undefined;
   let pattern: Pattern | undefined;
@@ -251,8 +251,7 @@ function checkNumber(props: SchemaProps): ValueCheck | undefined {
   const [above, under] = [props["exclusiveMinimum"] === true, props["exclusiveMaximum"] === true];
   return (value, path, found) => {
     if (typeof value !== "number" && typeof value !== "bigint") return;
-    const number = Number(value);
-    // For integers the reference truncates the bound to an integer.
+    // For integers kube-apiserver truncates the bound to an integer.
     const whole = typeOf(value) === "integer";
     const bound = (given: number): number => (whole ? Math.trunc(given) : given);
     const say = (text: string): void =>
@@ -263,28 +262,28 @@ function checkNumber(props: SchemaProps): ValueCheck | undefined {
         found.errors.push(
           invalidValue(path, factor, `factor MultipleOf declared for ${path} must be positive: ${factor}`),
         );
-      else if (!isMultiple(number, factor)) say(`a multiple of ${factor}`);
+      else if (!isMultiple(value, factor)) say(`a multiple of ${factor}`);
     }
-    if (maximum !== undefined && (under ? number >= bound(maximum) : number > bound(maximum)))
+    if (maximum !== undefined && (under ? value >= bound(maximum) : value > bound(maximum)))
       say(`less than ${under ? "" : "or equal to "}${bound(maximum)}`);
-    if (minimum !== undefined && (above ? number <= bound(minimum) : number < bound(minimum)))
+    if (minimum !== undefined && (above ? value <= bound(minimum) : value < bound(minimum)))
       say(`greater than ${above ? "" : "or equal to "}${bound(minimum)}`);
   };
 }
 
-function isMultiple(value: number, factor: number): boolean {
-  if (Number.isInteger(value) && Number.isInteger(factor)) return value % factor === 0;
+/** Permits a relative error of 1e-9 above a multiple and none below, as kube-apiserver does. */
+function isMultiple(value: number | bigint, factor: number): boolean {
+  if (typeof value === "bigint") return value % BigInt(factor) === 0n;
+  if (Number.isSafeInteger(value) && Number.isInteger(factor)) return value % factor === 0;
   const times = factor < 1 ? (1 / factor) * value : value / factor;
-  return Math.abs(times - Math.round(times)) < 1e-9 * Math.max(1, Math.abs(times));
+  if (Math.abs(times) > Number.MAX_SAFE_INTEGER) return false;
+  const whole = Math.trunc(times);
+  return times === whole || (whole > 0 && (times - whole) / (times + whole) < 1e-9);
 }
 
 function checkList(props: SchemaProps, options: CompileOptions): ValueCheck | undefined {
-  const { minItems, maxItems, items, uniqueItems } = props as {
-    minItems?: number;
-    maxItems?: number;
-    items?: SchemaProps;
-    uniqueItems?: boolean;
-  };
+  const [minItems, maxItems] = [limit(props, "minItems"), limit(props, "maxItems")];
+  const { items, uniqueItems } = props as { items?: SchemaProps; uniqueItems?: boolean };
   if (minItems === undefined && maxItems === undefined && !items && !uniqueItems) return undefined;
   let each: ValueCheck | undefined;
   return (value, path, found) => {
@@ -307,18 +306,20 @@ function checkList(props: SchemaProps, options: CompileOptions): ValueCheck | un
 function checkEnum(props: SchemaProps): ValueCheck | undefined {
   const allowed = props["enum"] as unknown[] | undefined;
   if (!allowed || allowed.length === 0) return undefined;
-  const scalars = new Set(allowed.filter((item) => typeof item !== "object" || item === null));
+  // Integers beyond the safe range are compared as doubles, as in kube-apiserver.
+  const double = (value: unknown): unknown => (typeof value === "bigint" ? Number(value) : value);
+  const scalars = new Set(allowed.filter((item) => typeof item !== "object" || item === null).map(double));
   const others = allowed.filter((item) => typeof item === "object" && item !== null);
   const shown = allowed.map((item) => (typeof item === "string" ? item : stringifyJson(item)));
   return (value, path, found) => {
-    if (scalars.has(value) && value !== null) return;
+    if (scalars.has(double(value)) && value !== null) return;
     if (others.some((item) => isDeepStrictEqual(item, value))) return;
     found.errors.push(notSupported(path, untypedValue(value), shown));
   };
 }
 
 function checkObject(props: SchemaProps, options: CompileOptions): ValueCheck | undefined {
-  const { minProperties, maxProperties } = props as { minProperties?: number; maxProperties?: number };
+  const [minProperties, maxProperties] = [limit(props, "minProperties"), limit(props, "maxProperties")];
   const named = (props["properties"] as Record<string, SchemaProps> | undefined) ?? {};
   const wanted = (props["required"] as string[] | undefined) ?? [];
   const additional = props["additionalProperties"] as SchemaProps | boolean | undefined;
