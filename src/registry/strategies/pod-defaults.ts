@@ -20,8 +20,11 @@ export function podSpecDefaults(metadata: ObjectMeta, spec: PodSpec): void {
 }
 
 /** Defaults of pods only, not of templates. */
-export function podDefaults({ metadata, spec }: Pod): void {
+export function podDefaults({ metadata, spec, status }: Pod): void {
   podSpecDefaults(metadata, spec);
+  const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = status;
+  for (const each of [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses])
+    roundUp(each.allocatedResources);
   for (const { resources } of [...(spec.initContainers ?? []), ...(spec.containers ?? [])]) {
     if (resources.limits) resources.requests = { ...resources.limits, ...resources.requests };
   }

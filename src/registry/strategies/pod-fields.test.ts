@@ -349,3 +349,18 @@ test("inadvisable fields get warnings", () => {
     ],
   );
 });
+
+test("allocated resources in statuses are rounded up to thousandths", () => {
+  const statuses = [{ name: "c", allocatedResources: { cpu: "1.0000000001" } }];
+  const { status } = defaulted(pod, {
+    metadata: { name: "p" },
+    spec: { containers: [{ name: "c", image: "i" }] },
+    status: {
+      initContainerStatuses: statuses,
+      containerStatuses: statuses,
+      ephemeralContainerStatuses: statuses,
+    },
+  }) as unknown as Pod;
+  for (const key of ["initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"] as const)
+    assert.deepEqual(status[key]?.[0]?.allocatedResources, { cpu: "1001m" });
+});
