@@ -385,9 +385,8 @@ class Checker {
   }
 }
 
-/** Library types have no fields at all and are not schema types. */
-const noField = ({ name, fields }: ObjectType, field: string): string =>
-  fields.size > 0 ? `undefined field '${field}'` : `[internal] unexpected failed resolution of '${name}'`;
+const noField = ({ name, opaque }: ObjectType, field: string): string =>
+  opaque ? `[internal] unexpected failed resolution of '${name}'` : `undefined field '${field}'`;
 
 const selectOptionalField = overload(
   "select_optional_field",

@@ -23,11 +23,13 @@ export type SimpleKind =
   | "timestamp"
   | "duration";
 
-/** Object types are identical if their names are equal. A type without fields has only methods. */
+/** Object types are identical if their names are equal. */
 export interface ObjectType {
   readonly kind: "object";
   readonly name: string;
   readonly fields: ReadonlyMap<string, CelType>;
+  /** The type is declared by a library and has only methods. */
+  readonly opaque?: true;
 }
 
 const simple = (kind: SimpleKind): CelType => ({ kind });
@@ -50,10 +52,12 @@ export const types = {
 
 export const listOf = (elem: CelType): CelType => ({ kind: "list", elem });
 export const mapOf = (key: CelType, value: CelType): CelType => ({ kind: "map", key, value });
-export const objectType = (name: string, fields: Readonly<Record<string, CelType>> = {}): ObjectType => ({
+/** Returns an object type with the given fields, or with methods only. */
+export const objectType = (name: string, fields?: Readonly<Record<string, CelType>>): ObjectType => ({
   kind: "object",
   name,
-  fields: new Map(Object.entries(fields)),
+  fields: new Map(Object.entries(fields ?? {})),
+  ...(!fields && { opaque: true }),
 });
 export const typeParam = (name: string): CelType => ({ kind: "param", name });
 export const typeOf = (of?: CelType): CelType => (of ? { kind: "type", of } : { kind: "type" });

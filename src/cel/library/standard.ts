@@ -34,7 +34,7 @@ import {
   size,
   subtract,
 } from "../operations.ts";
-import { type CelType, listOf, mapOf, typeOf, typeParam, types } from "../types.ts";
+import { type CelType, listOf, mapOf, objectType, typeOf, typeParam, types } from "../types.ts";
 import { type Value, evaluationError, noSuchOverload } from "../values.ts";
 import { dateFunctions } from "./dates.ts";
 
@@ -261,6 +261,6 @@ export const typeNames: ReadonlyMap<string, CelType> = new Map<string, CelType>(
   ["null_type", typeOf(types.null)],
   ["type", typeOf(typeOf())],
   ...["google.protobuf.Timestamp", "google.protobuf.Duration"].map(
-    (name) => [name, typeOf({ kind: "object", name, fields: new Map() })] as const,
+    (name) => [name, typeOf(objectType(name))] as const,
   ),
 ]);

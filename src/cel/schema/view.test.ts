@@ -69,3 +69,6 @@ for (const [source, value] of cases)
 
 test("data without a type is not visible to expressions", () =>
   assert.match(String(evaluate(schema, data, "self.hidden == 1")), /undefined field 'hidden'/));
+
+test("a field of an object without properties is undefined", () =>
+  assert.match(String(evaluate({ type: "object" }, {}, "has(self.a)")), /undefined field 'a'/));
