@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useShell } from "../shell/context.ts";
 import { type Loader, type TimelineState, timelineLoader } from "./loader.ts";
 import type { TimelineRequest } from "./request.ts";
+import { sleep } from "./sleep.ts";
 
 const debounceMilliseconds = 160;
 
@@ -30,18 +31,4 @@ export function useTimeline(request: TimelineRequest): TimelineState {
     return () => clearTimeout(timer);
   }, [client, request]);
   return state;
-}
-
-function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, milliseconds);
-    signal.addEventListener(
-      "abort",
-      () => {
-        clearTimeout(timer);
-        reject(new Error("stopped"));
-      },
-      { once: true },
-    );
-  });
 }
