@@ -246,8 +246,15 @@ export function nodeLifecycleController(
       );
       const due = since + (readyOf(node) ? graceMilliseconds : startupGraceMilliseconds);
       const startedAt = clock.now();
-      if (due <= now) await markUnknown(node);
-      else next = Math.min(next, due);
+      if (due > now) next = Math.min(next, due);
+      else
+        // A node that cannot be updated must not keep the others from being monitored.
+        await markUnknown(node).catch((error: Error) =>
+          log.warn("node not marked as unknown; it will be retried", {
+            node: node.metadata.name,
+            error: error.message,
+          }),
+        );
       metrics.nodeMonitored((clock.now() - startedAt) / 1000);
     }
     metrics.allMonitored((clock.monotonic() - now) / 1000);
@@ -286,15 +293,24 @@ export function nodeLifecycleController(
       if (ready?.status !== "True") continue;
       const now = timeOfMillis(clock.now());
       const condition = { ...ready, status: "False", lastTransitionTime: now };
-      await ignoreReasons(
-        ["NotFound", "Conflict"],
-        patchObject(
-          client.of(kinds.pods),
-          pod,
-          { status: { conditions: [condition] } },
-          { subresource: "status", type: "strategic" },
-        ),
-      );
+      try {
+        await ignoreReasons(
+          ["NotFound", "Conflict"],
+          patchObject(
+            client.of(kinds.pods),
+            pod,
+            { status: { conditions: [condition] } },
+            { subresource: "status", type: "strategic" },
+          ),
+        );
+      } catch (error) {
+        const { namespace, name: podName } = pod.metadata;
+        log.warn("pod not marked as not ready; it will be retried", {
+          pod: `${namespace}/${podName}`,
+          error: (error as Error).message,
+        });
+        continue;
+      }
       events.event(pod, "Warning", "NodeNotReady", "Node is not ready");
     }
   }

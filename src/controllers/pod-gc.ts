@@ -104,17 +104,18 @@ export function podGcController(context: ControllerContext, threshold = defaultT
         ),
       }),
     })) {
-      const node = pod.spec.nodeName;
-      // The informer cache may be stale: confirm with the API server that the node is gone.
-      if (why === "orphaned" && (await nodeExists(node!))) continue;
-      if (why === "out of service") forced.add();
+      const name = `${pod.metadata.namespace}/${pod.metadata.name}`;
       try {
+        // The informer cache may be stale: confirm with the API server that the node is gone.
+        if (why === "orphaned" && (await nodeExists(pod.spec.nodeName!))) continue;
+        if (why === "out of service") forced.add();
         await failAndDelete(pod, why === "orphaned" ? [orphanedCondition()] : []);
+        log.info("pod deleted", { pod: name, why });
       } catch (error) {
+        // A pod whose deletion is denied must not keep the others.
         if (why === "out of service") forcedFailed.add();
-        throw error;
+        log.warn("pod not deleted; it will be retried", { pod: name, why, error: (error as Error).message });
       }
-      log.info("pod deleted", { pod: `${pod.metadata.namespace}/${pod.metadata.name}`, why });
     }
     const due = [...missingSince.values()].map((since) => since + quarantineMilliseconds - clock.monotonic());
     const next = Math.min(everyMilliseconds, ...due.filter((left) => left > 0));

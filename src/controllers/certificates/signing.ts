@@ -126,7 +126,7 @@ function isExpired(certificate: string, now: number): boolean {
 }
 
 export function csrCleaningController(context: ControllerContext): Controller {
-  const { client, clock, view } = context;
+  const { client, clock, view, log } = context;
   const queue = queueFor(context, "csrcleaner", sync, { workers: 1 });
   const requests = view.follow(kinds.certificateSigningRequests);
   queue.addAfter("all", hour);
@@ -136,9 +136,10 @@ export function csrCleaningController(context: ControllerContext): Controller {
     for (const request of requests.items())
       if (isStale(request, clock.now())) {
         const { name, uid } = request.metadata;
-        await ignoreReasons(
-          ["NotFound", "Conflict"],
-          client.of(kinds.certificateSigningRequests).delete(name!, { uid: uid! }),
+        const deleted = client.of(kinds.certificateSigningRequests).delete(name!, { uid: uid! });
+        // A request whose deletion is denied must not keep the others.
+        await ignoreReasons(["NotFound", "Conflict"], deleted).catch((error: Error) =>
+          log.warn("certificate request not deleted; it will be retried", { name, error: error.message }),
         );
       }
     return { requeueAfterMilliseconds: hour };

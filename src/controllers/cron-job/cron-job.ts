@@ -177,8 +177,9 @@ export function cronJobController(context: ControllerContext): Controller {
             timeOf(a.status.startTime) - timeOf(b.status.startTime) ||
             (a.metadata.name! < b.metadata.name! ? -1 : 1),
         );
+      // A job whose deletion is denied, which an event reports, must not keep the next one from being started.
       for (const job of finished.slice(0, Math.max(0, finished.length - limit)))
-        await deleteJob(cronJob, job.metadata);
+        await deleteJob(cronJob, job.metadata).catch(() => undefined);
     }
   }
 

@@ -187,10 +187,14 @@ export function attachDetachController(context: ControllerContext): Controller {
     for (const name of waiting.keys()) if (!wantedVolumes.has(name)) stopWaiting(name, nodeName);
     const present = ofNode(nodeName).filter(({ metadata }) => metadata.name!.startsWith("csi-"));
     const isManaged = node?.metadata.annotations?.[annotations.controllerManagedAttach] === "true";
+    /** A volume that cannot be attached or detached must not keep the others. */
+    const problems: Error[] = [];
+    const tried = (request: Promise<void>): Promise<unknown> =>
+      request.catch((error: Error) => problems.push(error));
     if (node && isManaged)
       for (const [name, each] of wanted)
         if (!attachments.get(undefined, name) && !isAttachedElsewhere(each, nodeName))
-          await attach(name, each, nodeName);
+          await tried(attach(name, each, nodeName));
     if (present.length === 0) lastInUse.delete(nodeName);
     const inUse = new Set(node?.status.volumesInUse ?? lastInUse.get(nodeName));
     const attached = new Map((node?.status.volumesAttached ?? []).map((each) => [each.name, each]));
@@ -226,7 +230,9 @@ export function attachDetachController(context: ControllerContext): Controller {
         forcedDetaches.add();
       if (uniqueName !== undefined && attached.delete(uniqueName)) hasChanged = true;
       if (!metadata.deletionTimestamp)
-        await ignoreReasons(["NotFound"], attachmentClient.delete(metadata.name!, { uid: metadata.uid! }));
+        await tried(
+          ignoreReasons(["NotFound"], attachmentClient.delete(metadata.name!, { uid: metadata.uid! })),
+        );
     }
     if (node && hasChanged) {
       const volumesAttached = attached.size > 0 ? [...attached.values()] : null;
@@ -237,6 +243,7 @@ export function attachDetachController(context: ControllerContext): Controller {
         { subresource: "status", ifUnchanged: true },
       );
     }
+    if (problems.length > 0) throw problems[0]!;
     if (requeueAfter < Infinity) return { requeueAfterMilliseconds: requeueAfter };
   }
 
