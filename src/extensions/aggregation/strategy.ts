@@ -142,6 +142,7 @@ export const apiServiceStrategy = (dialect: Dialect): Strategy =>
         merge: (sent, old) => ({ ...old, metadata: keptMeta(sent, old), status: sent.status }),
         validate: statusErrors,
         resets: ["spec", "metadata"],
+        untabled: true,
       },
     },
   });

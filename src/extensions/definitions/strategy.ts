@@ -2,7 +2,7 @@
 // waits until all instances are removed.
 import { CustomResourceDefinition } from "#api";
 import { groupName } from "#dialect";
-import { type Strategy, nameColumn, strategy } from "#registry";
+import { type Strategy, strategy } from "#registry";
 import type { RuleLanguage } from "../structural/rules.ts";
 import { fromBeta } from "./from-beta.ts";
 import { setCondition } from "./conditions.ts";
@@ -76,20 +76,12 @@ export function definitionStrategy(language: RuleLanguage, gates: DefinitionGate
         now,
       );
     },
-    columns: [
-      nameColumn,
-      {
-        name: "Created At",
-        type: "date",
-        doc: "Creation time of the object.",
-        cell: ({ metadata }: CustomResourceDefinition) => metadata.creationTimestamp ?? "<unknown>",
-      },
-    ],
     subresources: {
       status: {
         merge: (sent, old) => ({ ...sent, spec: old.spec }),
         validate: (obj) => statusErrors(obj),
         resets: ["metadata", "spec"],
+        untabled: true,
       },
     },
   });

@@ -84,6 +84,7 @@ export const namespace = strategy<Namespace>({
     }),
     finalize: {
       verbs: ["update"],
+      untabled: true,
       merge: (sent, old) => ({ ...sent, status: old.status }),
       validate: (obj, _old, { dialect }) =>
         (obj.spec.finalizers ?? []).flatMap((name, position) =>

@@ -26,7 +26,7 @@ function rolesText({ metadata: { labels = {} } }: Node): string {
 const addressText =
   (wanted: string) =>
   ({ status }: Node): string =>
-    orNone(status.addresses?.find(({ type }) => type === wanted)?.address);
+    status.addresses?.find(({ type }) => type === wanted)?.address ?? "<none>";
 
 const orUnknown = (text: string): string => text || "<unknown>";
 /** Returns the agent's version; the name of its field contains the name of the agent. */

@@ -100,3 +100,8 @@ for (const [name, sent, cells] of shown) {
   const status = { nodeInfo: {}, ...(sent as { status?: object }).status };
   test(name, () => assert.deepEqual(cellsOf(node, { metadata, ...sent, status }).slice(1, 3), cells));
 }
+
+test("an address without text is shown as it is", () => {
+  const status = { nodeInfo: {}, addresses: [{ type: "ExternalIP", address: "" }] };
+  assert.deepEqual(cellsOf(node, { metadata, status }).slice(5, 7), ["<none>", ""]);
+});

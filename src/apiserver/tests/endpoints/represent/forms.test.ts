@@ -129,6 +129,8 @@ const untabled: [path: string, resource: string][] = [
   ["/api/v1/namespaces/default/pods/none/ephemeralcontainers", "pods"],
   ["/apis/networking.orch.io/v1/namespaces/default/networkpolicies/none/status", "networkpolicies"],
   ["/apis/certificates.orch.io/v1/certificatesigningrequests/none/approval", "certificatesigningrequests"],
+  ["/apis/apiextensions.orch.io/v1/customresourcedefinitions/none/status", "customresourcedefinitions"],
+  ["/apis/apiregistration.orch.io/v1/apiservices/none/status", "apiservices"],
 ];
 for (const [path, resource] of untabled) {
   test(`${path} has no table representation`, async () => {
@@ -137,6 +139,16 @@ for (const [path, resource] of untabled) {
     assert.equal((await ask("GET", path.replace(/none.*/, "none"), { accept: table })).status, 404, resource);
   });
 }
+
+test("finalizing a namespace has no table representation", async () => {
+  const path = `/api/v1/namespaces/${await place()}/finalize`;
+  assert.equal((await ask("PUT", path, { accept: table, body: {} })).status, 406);
+});
+
+test("the table of no definitions has null as its rows", async () => {
+  const path = "/apis/apiextensions.orch.io/v1/customresourcedefinitions?labelSelector=a=none";
+  assert.equal((await must(200, "GET", path, { accept: table })).at("rows"), null);
+});
 
 test("the manager that adds ephemeral containers does not own them", async () => {
   const namespace = await place();
