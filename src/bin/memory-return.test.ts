@@ -79,6 +79,34 @@ for (const [name, periods, collections] of cases)
     assert.equal(collected, collections);
   });
 
+test("a heap whose collection took long is left alone until it is smaller", async () => {
+  const clock = virtualClock();
+  const over = new AbortController();
+  let [cpu, heap, collected] = [0, 40, 0];
+  const options = {
+    clock,
+    heapBytes: () => heap * mebibyte,
+    cpuMilliseconds: () => cpu,
+    collect: () => {
+      collected++;
+      heap -= 10;
+      cpu += 600;
+    },
+  };
+  const running = returnMemory(options, over.signal);
+  const collections = async (): Promise<number> => {
+    for (let period = 0; period < 3; period++) await clock.advance(10_000);
+    return collected;
+  };
+  assert.equal(await collections(), 1);
+  heap = 50;
+  assert.equal(await collections(), 1);
+  heap = 29;
+  assert.equal(await collections(), 2);
+  over.abort();
+  await running;
+});
+
 test("memory of the start is returned after half an idle second, and once more", async () => {
   const clock = virtualClock();
   const over = new AbortController();

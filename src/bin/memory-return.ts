@@ -23,8 +23,10 @@ const regularPeriod: Period = { milliseconds: 10_000, idleMilliseconds: 300 };
 /** A start leaves most garbage and is soon over. */
 const firstPeriod: Period = { milliseconds: 500, idleMilliseconds: 75 };
 const minGrowthBytes = 4 << 20;
-/** Collecting a larger heap would cause a noticeable pause. */
+/** Collecting a heap of this size would cause a noticeable pause. */
 const maxHeapBytes = 160 << 20;
+/** CPU time of a noticeable pause. A heap of many small objects causes one although it is not large. */
+const pauseMilliseconds = 500;
 
 /**
  * Collects garbage whenever the program is idle and the heap has grown since the last collection, until the
@@ -33,6 +35,7 @@ const maxHeapBytes = 160 << 20;
 export async function returnMemory(options: MemoryReturnOptions, signal: AbortSignal): Promise<void> {
   const { clock, heapBytes, cpuMilliseconds, collect } = options;
   let heapAfterCollection = 0;
+  let maxBytes = maxHeapBytes;
   let isStarting = true;
   let before = cpuMilliseconds();
   while (!signal.aborted) {
@@ -42,9 +45,10 @@ export async function returnMemory(options: MemoryReturnOptions, signal: AbortSi
     const isIdle = now - before < period.idleMilliseconds;
     before = now;
     const heap = heapBytes();
-    const isWorthIt = heap - heapAfterCollection >= minGrowthBytes && heap <= maxHeapBytes;
+    const isWorthIt = heap - heapAfterCollection >= minGrowthBytes && heap < maxBytes;
     if (signal.aborted || !isIdle || !isWorthIt) continue;
     collect();
+    if (cpuMilliseconds() - now > pauseMilliseconds) maxBytes = Math.min(maxBytes, heapBytes());
     // Soon after the start some of it is still in use, so the next idle period triggers a collection in any
     // case.
     if (!isStarting) heapAfterCollection = heapBytes();
