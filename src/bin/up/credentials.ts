@@ -3,7 +3,7 @@
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { hostname, networkInterfaces } from "node:os";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import {
   type CertificatePair,
@@ -57,6 +57,7 @@ export interface CredentialOptions {
   readonly now: number;
 }
 
+const accountKeyName = "accounts.key";
 const authorityDays = 3650;
 const days = 365;
 /** A cluster created while the clock was ahead must work once the clock is right. */
@@ -74,7 +75,7 @@ export function credentialsFor({
 }: CredentialOptions): Credentials {
   makeFolder(paths.pki);
   const file = (name: string): string => join(paths.pki, name);
-  refuseLostAuthority(paths.pki);
+  refuseLostKeys(paths.pki);
   const loadOrCreate = (
     name: string,
     names: readonly string[],
@@ -96,6 +97,12 @@ export function credentialsFor({
   const authority = loadOrCreate("ca", [], undefined, () =>
     createAuthority({ commonName: `${dialect.cli.product} up` }, { now, days: authorityDays, backdateDays }),
   );
+  // Before any certificate, which shows that the key was there.
+  if (!existsSync(file(accountKeyName)))
+    writePrivate(
+      file(accountKeyName),
+      generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ type: "pkcs8", format: "pem" }),
+    );
   const names = servingNames(dialect, bindAddress);
   loadOrCreate("apiserver", names, authority.certificate, () =>
     signServing(authority, { commonName: dialect.cli.apiServer }, names, validity),
@@ -127,11 +134,6 @@ export function credentialsFor({
   loadOrCreate("front-proxy-client", [], frontProxyAuthority.certificate, () =>
     signClient(frontProxyAuthority, { commonName: frontProxyName }, validity),
   );
-  if (!existsSync(file("accounts.key")))
-    writePrivate(
-      file("accounts.key"),
-      generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ type: "pkcs8", format: "pem" }),
-    );
   if (!existsSync(paths.tokens))
     writePrivate(paths.tokens, `${randomBytes(24).toString("base64url")},admin,admin,"${mastersGroup}"\n`);
   const cluster = { name: dialect.cli.product, server, ca: authority.certificate };
@@ -152,7 +154,7 @@ export function credentialsFor({
     servingKey: file("apiserver.key"),
     agentServingCertificate: file("agent-serving.crt"),
     agentServingKey: file("agent-serving.key"),
-    accountKey: file("accounts.key"),
+    accountKey: file(accountKeyName),
     callingCertificate: file("calling.crt"),
     callingKey: file("calling.key"),
     frontProxyAuthorityFile: file("front-proxy-ca.crt"),
@@ -166,20 +168,24 @@ const pairIn = (certificateFile: string, keyFile: string): CertificatePair | und
     ? { certificate: readFileSync(certificateFile, "utf8"), key: readFileSync(keyFile, "utf8") }
     : undefined;
 
-/** Throws if the CA has issued certificates and is lost: clients and nodes would not trust a new one. */
-function refuseLostAuthority(pki: string): void {
+/**
+ * Throws if there are certificates of the cluster, but their CA or the key of service accounts is lost: clients and
+ * nodes would not trust a new one, and tokens would be invalid.
+ */
+function refuseLostKeys(pki: string): void {
   const issued = join(pki, "apiserver.issuer");
-  const files = [join(pki, "ca.crt"), join(pki, "ca.key")] as const;
-  const found = pairIn(...files);
-  if (!existsSync(issued) || (found && isPairUsable(found, [], -Infinity, 0))) return;
-  const problem = found
-    ? "ca.crt and ca.key do not belong together"
-    : `${files
-        .filter((each) => !existsSync(each))
-        .map((each) => basename(each))
-        .join(" and ")} cannot be found`;
+  if (!existsSync(issued)) return;
+  const lost = ["ca.crt", "ca.key", accountKeyName].filter((name) => !existsSync(join(pki, name)));
+  const found = pairIn(join(pki, "ca.crt"), join(pki, "ca.key"));
+  if (lost.length === 0 && found && isPairUsable(found, [], -Infinity, 0)) return;
+  const problem =
+    lost.length === 0 ? "ca.crt and ca.key do not belong together" : `${lost.join(" and ")} cannot be found`;
+  const consequence =
+    lost.join() === accountKeyName
+      ? "the tokens of service accounts become invalid"
+      : "other machines must join again, and copies of the client config become invalid";
   throw new Error(
-    `${problem}, but clients and nodes of this cluster trust this CA; restore both files from a copy, or remove ${issued} to create a new CA: then other machines must join again, and copies of the client config are invalid`,
+    `${problem}, but there are certificates of the cluster; restore the files from a copy, or remove ${issued} to create new ones: then ${consequence}`,
   );
 }
 

@@ -127,7 +127,7 @@ test("certificates are renewed before they expire, and when their CA has changed
   );
 });
 
-test("a lost CA is not replaced while there are certificates that it has issued", () => {
+test("a lost CA or key of service accounts is not replaced while there are certificates of the cluster", () => {
   const paths = pathsFor(dialects.orch, join(folder, "lost"));
   const make = () =>
     credentialsFor({
@@ -138,18 +138,26 @@ test("a lost CA is not replaced while there are certificates that it has issued"
       nodeName: "n",
       now: Date.now(),
     });
-  const { authorityFile, authorityKeyFile, servingKey } = make();
+  const { authorityFile, authorityKeyFile, servingKey, accountKey } = make();
   const [certificate, key] = [readFileSync(authorityFile, "utf8"), readFileSync(authorityKeyFile, "utf8")];
   writeFileSync(authorityKeyFile, readFileSync(servingKey));
-  assert.throws(make, /^Error: ca.crt and ca.key do not belong together, but clients and nodes/);
+  assert.throws(make, /^Error: ca.crt and ca.key do not belong together, but there are certificates/);
   rmSync(authorityKeyFile);
   assert.throws(
     make,
-    /^Error: ca.key cannot be found, .* restore both files .* or remove .*apiserver.issuer/,
+    /^Error: ca.key cannot be found, .* restore the files .* or remove .*apiserver.issuer .* must join again/,
   );
   assert.equal(readFileSync(authorityFile, "utf8"), certificate);
   writeFileSync(authorityKeyFile, key);
   make();
+  rmSync(accountKey);
+  assert.throws(
+    make,
+    /^Error: accounts.key cannot be found, .* the tokens of service accounts become invalid$/,
+  );
+  rmSync(join(paths.pki, "apiserver.issuer"));
+  assert.ok(statSync(make().accountKey).isFile());
+  assert.equal(readFileSync(authorityFile, "utf8"), certificate);
 });
 
 test("a CA created for a restored store is noticed", () => {
