@@ -73,12 +73,13 @@ export const deleteCollection: EndpointHandler = async (context, call, endpoint)
   return await replyWithPage(as, call, endpoint, listing);
 };
 
-/** Concurrent deletions per worker: the store combines many of them in one flush. */
-const deletionsPerWorker = 64;
+/** Concurrent writes per worker: the store combines many of them in one flush. */
+const writesPerWorker = 64;
 
 /**
- * Deletes the listed objects with limited concurrency, until the client has gone or the deadline has passed.
- * Objects that do not exist any more are ignored.
+ * Deletes the listed objects, until one is refused, the client has gone or the deadline has passed. A worker
+ * begins a deletion once its previous one was admitted: objects that follow a refused one are kept. Objects
+ * that do not exist any more are ignored.
  */
 async function removeAll(
   request: WriteRequest,
@@ -89,16 +90,26 @@ async function removeAll(
   let next = 0;
   let failed: Error | undefined;
   const work = async (): Promise<void> => {
-    while (next < items.length && failed === undefined && !signal.aborted) {
-      const item = items[next++]!;
-      try {
-        await remove({ ...request, namespace: item.namespace, unnamed: true }, item.name, options);
-      } catch (error) {
-        if (!(error instanceof ApiError && error.code === 404)) failed ??= error as Error;
+    let turn = Promise.resolve();
+    const write = async (): Promise<void> => {
+      for (;;) {
+        const previous = turn;
+        const { promise, resolve: admitted } = Promise.withResolvers<void>();
+        turn = promise;
+        await previous;
+        if (next >= items.length || failed !== undefined || signal.aborted) return admitted();
+        const { namespace, name } = items[next++]!;
+        try {
+          await remove({ ...request, namespace, unnamed: true, admitted }, name, options);
+        } catch (error) {
+          if (!(error instanceof ApiError && error.code === 404)) failed ??= error as Error;
+        }
+        admitted();
       }
-    }
+    };
+    await Promise.all(Array.from({ length: Math.min(writesPerWorker, items.length) }, write));
   };
-  await Promise.all(Array.from({ length: workers * deletionsPerWorker }, work));
+  await Promise.all(Array.from({ length: workers }, work));
   if (failed !== undefined) throw failed;
   signal.throwIfAborted();
 }

@@ -84,6 +84,7 @@ export async function remove(
     const marked = deletesImmediately(request, cached, options)
       ? "delete now"
       : mark(request, ctx, old(), options);
+    if (marked !== "mark, then delete") request.admitted?.();
     if (marked === "delete now") {
       if (request.dryRun) return { deleted: true, held: () => cached, uid };
       const outcome = await resource.write({ key, value: null, expect: cached.revision });

@@ -17,6 +17,8 @@ export interface WriteRequest {
    * none.
    */
   readonly unnamed?: boolean;
+  /** Called when a deletion has been admitted and its write begins, possibly more than once. */
+  readonly admitted?: () => void;
   readonly user: UserInfo;
   readonly now: Date;
   readonly dryRun: boolean;

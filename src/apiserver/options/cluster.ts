@@ -101,7 +101,7 @@ export const clusterSection = (dialect: Dialect) =>
       type: int,
       default: 1,
       check: atLeast(1),
-      doc: "Number of workers of a deletecollection request, each with up to 64 concurrent deletions. More workers speed up namespace deletion.",
+      doc: "Number of workers of a deletecollection request, each with one deletion in admission and up to 64 concurrent writes. More workers speed up namespace deletion.",
     }),
     option({ flag: "allow-privileged", type: bool, default: false, doc: "Allow privileged containers." }),
     option({

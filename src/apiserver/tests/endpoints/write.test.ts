@@ -230,6 +230,19 @@ test("keys such as __proto__, and values in any script, are preserved", async ()
   assert.ok((await must(200, "GET", `${path}/a`)).text.includes('"__proto__":"applied"'));
 });
 
+test("deleting a collection ends at the first object that is refused", async () => {
+  const path = maps(await place());
+  const uids: unknown[] = [];
+  for (const name of ["a", "b", "c"])
+    uids.push((await must(201, "POST", path, { body: { metadata: { name } } })).at("metadata.uid"));
+  const left = async (): Promise<unknown[]> =>
+    each((await must(200, "GET", path)).at("items"), "metadata.name");
+  await must(409, "DELETE", path, { body: { preconditions: { uid: uids[1] } } });
+  assert.deepEqual(await left(), ["a", "b", "c"]);
+  await must(409, "DELETE", path, { body: { preconditions: { uid: uids[0] } } });
+  assert.deepEqual(await left(), ["b", "c"]);
+});
+
 test("deleting a collection removes the matching objects, page by page, and keeps the rest", async () => {
   const path = maps(await place());
   for (const [name, x] of [
