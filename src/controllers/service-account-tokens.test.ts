@@ -32,6 +32,27 @@ const secretOf = (client: ApiClient, name: string, of: { account: string; uid?: 
   } as never;
 };
 
+test("a deleted token secret is removed from the list of its account", () =>
+  withController(
+    (context) => serviceAccountTokenController(context, settings),
+    async ({ client }) => {
+      const accounts = client.of(kinds.serviceAccounts);
+      const secrets = client.of(kinds.secrets);
+      await accounts.create({
+        metadata: { name: "builder", namespace },
+        secrets: [{ name: "first" }, { name: "second" }],
+      } as never);
+      for (const name of ["first", "second"])
+        await secrets.create(secretOf(client, name, { account: "builder" }));
+      await until(async () => (await secrets.get("first", { namespace })).data?.["token"]);
+      await secrets.delete("first", { namespace });
+      const listed = async () =>
+        ((await accounts.get("builder", { namespace })).secrets ?? []).map(({ name }) => name);
+      await until(async () => !(await listed()).includes("first"));
+      assert.deepEqual(await listed(), ["second"]);
+    },
+  ));
+
 test("a token secret gets its missing data and is deleted with its account", () =>
   withController(
     (context) => serviceAccountTokenController(context, settings),

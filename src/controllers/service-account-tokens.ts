@@ -9,6 +9,7 @@ import {
   orUndefined,
   patchObject,
   queueFor,
+  replaceObject,
 } from "#controllerkit";
 import { keyOf, splitKey } from "./pods.ts";
 
@@ -35,19 +36,16 @@ export function serviceAccountTokenController(
       if (secret.metadata.annotations?.[serviceAccountName] === object.metadata.name)
         queue.add(keyOf(secret));
   });
-  const secrets = view.follow(
-    kinds.secrets,
-    (event) => {
-      if (event.type !== "deleted") queue.add(keyOf(event.object));
-    },
-    { fieldSelector: `type=${type}` },
-  );
+  const secrets = view.follow(kinds.secrets, ({ object }) => queue.add(keyOf(object)), {
+    fieldSelector: `type=${type}`,
+  });
   return { stopped: queue.stopped };
 
   async function sync(key: string): Promise<void> {
     const [namespace, name] = splitKey(key);
     const secret = secrets.get(namespace, name);
-    if (!secret || secret.type !== type || secret.metadata.deletionTimestamp) return;
+    if (!secret) return await removeReferences(namespace, name);
+    if (secret.type !== type || secret.metadata.deletionTimestamp) return;
     const accountName = secret.metadata.annotations?.[serviceAccountName] ?? "";
     const wantedUid = secret.metadata.annotations?.[serviceAccountUid];
     let account: (ServiceAccount & AnyObject) | undefined = accounts.get(namespace, accountName);
@@ -58,6 +56,24 @@ export function serviceAccountTokenController(
       account = await orUndefined(client.of(kinds.serviceAccounts).get(accountName, { namespace }));
     if (!isValid(account)) return await remove(secret);
     await fill(secret, account!);
+  }
+
+  /** Removes a deleted secret from the lists of accounts, where it may have been entered by a user. */
+  async function removeReferences(namespace: string, secretName: string): Promise<void> {
+    const others = (account: ServiceAccount) =>
+      (account.secrets ?? []).filter(({ name }) => name !== secretName);
+    for (const account of accounts.inNamespace(namespace)) {
+      if (others(account).length === (account.secrets ?? []).length) continue;
+      // Another secret of the same name may exist by now.
+      if (await orUndefined(secretClient.get(secretName, { namespace }))) return;
+      const secretsLeft = others(account);
+      await ignoreReasons(
+        ["NotFound"],
+        replaceObject(client.of(kinds.serviceAccounts), account, {
+          secrets: secretsLeft.length > 0 ? secretsLeft : null,
+        }),
+      );
+    }
   }
 
   async function remove({ metadata }: SeenSecret): Promise<void> {
