@@ -3,6 +3,7 @@ import { type SeenVolume, claimClass, findMatchingVolume } from "#controllerkit"
 import type { Plugin, PodView, NodeRejection, Snapshot } from "../framework.ts";
 import type { NodeInfo, SeenPod } from "../node-info.ts";
 import { matchesTerms } from "../plugins/node-terms.ts";
+import { conflicts, disksOf } from "./disk-conflict.ts";
 import { capacityCheck } from "./storage-capacity.ts";
 import { type VolumeReservation, type VolumeView, claimsOf } from "./volume-view.ts";
 
@@ -16,11 +17,17 @@ export const volumeRestrictions: Plugin = {
   name: "VolumeRestrictions",
   requeueEvents: ["pod deleted", "node added", "claim"],
   view: (pod, { nodes, volumes, gates }): PodView => {
-    if (!gates.enabled("ReadWriteOncePod")) return {};
-    const exclusive = claimsOf(pod).filter(({ name }) =>
+    const disks = disksOf(pod);
+    const claims = gates.enabled("ReadWriteOncePod") ? claimsOf(pod) : [];
+    const exclusive = claims.filter(({ name }) =>
       volumes.claim(pod.metadata.namespace!, name)?.spec.accessModes?.includes("ReadWriteOncePod"),
     );
-    if (exclusive.length === 0) return {};
+    if (exclusive.length + disks.length === 0) return {};
+    const hasDisk = ({ pods }: NodeInfo): boolean =>
+      disks.length > 0 &&
+      [...pods.values()].some((other) =>
+        disksOf(other).some((taken) => disks.some((disk) => conflicts(disk, taken))),
+      );
     const usersOn = ({ pods }: NodeInfo): number =>
       [...pods.values()].filter(
         (other) =>
@@ -30,7 +37,10 @@ export const volumeRestrictions: Plugin = {
     const reason =
       "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode";
     const viewFor = (users: number): PodView => ({
-      ...(users > 0 && { filter: () => reject("VolumeRestrictions", reason, false) }),
+      filter: (node) => {
+        if (hasDisk(node)) return reject("VolumeRestrictions", "node(s) had no available disk", false);
+        return users > 0 ? reject("VolumeRestrictions", reason, false) : undefined;
+      },
       withNode: (before, after) => viewFor(users - usersOn(before) + usersOn(after)),
     });
     return viewFor([...nodes.values()].reduce((sum, node) => sum + usersOn(node), 0));
