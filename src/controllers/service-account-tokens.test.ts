@@ -41,7 +41,7 @@ test("a deleted token secret is removed from the list of its account", () =>
       await accounts.create({
         metadata: { name: "builder", namespace },
         secrets: [{ name: "first" }, { name: "second" }],
-      } as never);
+      });
       for (const name of ["first", "second"])
         await secrets.create(secretOf(client, name, { account: "builder" }));
       await until(async () => (await secrets.get("first", { namespace })).data?.["token"]);
