@@ -202,7 +202,7 @@ async function check(request: WriteRequest, object: ApiObject, ctx: RequestConte
   found.push(validate(resource.hub, object));
   if (yieldBudget?.expired) await yieldBudget.yield();
   found.push(strategy.validate?.(object, ctx) ?? []);
-  const steps = strategy.validateInSteps?.(object, undefined, ctx);
+  const steps = strategy.validateInSteps?.(object, undefined, ctx, found.flat());
   if (steps) found.push(await runSteps(steps));
   if (found.every(({ length }) => length === 0))
     found.push(validateMeta(meta, resource.namespaced, pathSegment));

@@ -116,7 +116,7 @@ export interface PartSubresource<T extends ApiObject> {
   merge(sent: T, old: T, ctx: RequestContext): T;
   validate?(obj: T, old: T, ctx: RequestContext): FieldError[];
   /** Validation that can take long: other work runs between the steps. */
-  validateInSteps?(obj: T, old: T, ctx: RequestContext): Steps<FieldError[]>;
+  validateInSteps?(obj: T, old: T, ctx: RequestContext, earlier: readonly FieldError[]): Steps<FieldError[]>;
   readonly verbs?: readonly ("get" | "update" | "patch")[];
   /** The kind in discovery, if it differs from the object's kind. */
   readonly kind?: string;
@@ -237,8 +237,16 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   validate?(obj: T, ctx: RequestContext): FieldError[];
   /** Validates a change; without it, a changed object is validated like a new one. */
   validateUpdate?(obj: T, old: T, ctx: RequestContext): FieldError[];
-  /** Validation of new and changed objects that can take long: other work runs between the steps. */
-  validateInSteps?(obj: T, old: T | undefined, ctx: RequestContext): Steps<FieldError[]>;
+  /**
+   * Validation of new and changed objects that can take long: other work runs between the steps. It knows the
+   * errors found earlier, such as those of the metadata.
+   */
+  validateInSteps?(
+    obj: T,
+    old: T | undefined,
+    ctx: RequestContext,
+    earlier: readonly FieldError[],
+  ): Steps<FieldError[]>;
   /** Called after a change of the object was stored. */
   updated?(obj: T, old: T, ctx: RequestContext): void;
   warnings?(obj: T, old: T | undefined, ctx: RequestContext): string[];

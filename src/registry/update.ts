@@ -240,7 +240,7 @@ async function prepareUpdate(
         ]
       : ownUpdateErrors(request, ctx, object, old)),
   ];
-  const steps = (part ?? strategy).validateInSteps?.(object, old, ctx);
+  const steps = (part ?? strategy).validateInSteps?.(object, old, ctx, errors);
   if (steps) errors.push(...(await runSteps(steps)));
   if (errors.length > 0)
     throw invalid({ group: strategy.errorGroup ?? endpoint.group, kind: endpoint.kind }, name, errors);

@@ -56,6 +56,7 @@ export function customStrategy(options: CustomStrategyOptions): Strategy {
     object: ApiObject,
     old: ApiObject | undefined,
     part: Part,
+    earlier: readonly FieldError[],
   ): Steps<FieldError[]> {
     const structural = kind.structural();
     const found = values(object);
@@ -73,7 +74,7 @@ export function customStrategy(options: CustomStrategyOptions): Strategy {
       set: gates.expressions ? yield* ruleSet(structural, true, language, options.ruleObserver) : undefined,
     };
     if (!rules.set) return errors;
-    return errors.some(({ type }) => blocking.has(type))
+    return [...earlier, ...errors].some(({ type }) => blocking.has(type))
       ? [...errors, notChecked]
       : [...errors, ...(yield* rules.set.errors(object, old, "", ratcheting))];
   };
@@ -102,14 +103,14 @@ export function customStrategy(options: CustomStrategyOptions): Strategy {
     },
     // Applies defaults to the initial status.
     prepareForCreate: (object) => open.applyDefaults(object as unknown as Record<string, unknown>),
-    validateInSteps: (object, old) => errorsOf(object, old, "spec"),
+    validateInSteps: (object, old, _ctx, earlier) => errorsOf(object, old, "spec", earlier),
     columns: customColumns(version.additionalPrinterColumns),
     ...(scale && { scale: customScale(scale, spec) }),
     subresources: statusPart
       ? {
           status: {
             merge: (sent, old) => withStatus(sent, old),
-            validateInSteps: (object, old) => errorsOf(object, old, "status"),
+            validateInSteps: (object, old, _ctx, earlier) => errorsOf(object, old, "status", earlier),
             resets: ["spec"],
           },
         }

@@ -1,6 +1,6 @@
 // The string formats supported in schemas. Unknown formats are not checked.
-import { isIP, isIPv4, isIPv6 } from "node:net";
-import { DurationError, parseDuration } from "#base";
+import { isIPv6 } from "node:net";
+import { DurationError, parseDuration, parseIp } from "#base";
 
 type Check = (text: string) => boolean;
 
@@ -30,14 +30,18 @@ const hostname: Check = (text) =>
   text.split(".").every((label) => Buffer.byteLength(label) <= 63) &&
   hostPattern().test(text);
 
+/** Leading zeros are accepted in IPv4 addresses and networks, as in kube-apiserver. */
+const isIpv4: Check = (text) => text.includes(".") && parseIp(text) !== undefined;
+
 function isCidr(text: string): boolean {
   const [address = "", bits = "", more] = text.split("/");
-  const most = isIP(address) === 4 ? 32 : isIP(address) === 6 ? 128 : -1;
+  const most = parseIp(address) === undefined ? -1 : address.includes(":") ? 128 : 32;
   return more === undefined && /^\d{1,3}$/.test(bits) && Number(bits) <= most;
 }
 
-/** Reports whether the text is an absolute URI or a path: what may occur in a request line. */
+/** Reports whether the text may occur in a request line: an absolute URI, a path or an asterisk. */
 function isRequestUri(text: string): boolean {
+  if (text === "*") return true;
   if (text === "" || /[\s\p{Cc}]/u.test(text)) return false;
   if (text.startsWith("/")) return !/%(?![0-9a-fA-F]{2})/.test(text.split("?", 1)[0]!);
   const scheme = /^([a-zA-Z][a-zA-Z0-9+.-]*):/.exec(text);
@@ -134,7 +138,7 @@ const formats: Readonly<Record<string, Check>> = {
   uri: isRequestUri,
   email: isEmail,
   hostname,
-  ipv4: (text) => isIPv4(text),
+  ipv4: isIpv4,
   ipv6: (text) => isIPv6(text),
   cidr: isCidr,
   mac: (text) => macPattern.test(text),

@@ -133,3 +133,16 @@ test("a request for an unknown subresource of a deprecated version has the depre
   const { headers } = await must(404, "GET", path);
   assert.match(String(headers["warning"]), /Widget is deprecated/);
 });
+
+test("rules are not evaluated for an object whose metadata is incomplete", async () => {
+  const rules = [{ rule: "self == 'y'", message: "must be y" }];
+  const { group } = await define([version(spec({ a: { ...text, "x-orch-validations": rules } }))]);
+  const path = `/apis/${group}/v1/namespaces/default/widgets`;
+  const sent = { apiVersion: `${group}/v1`, kind: "Widget", spec: { a: "x" } };
+  const fields = (answer: { at(path: string): unknown }): unknown[] =>
+    (answer.at("details.causes") as { field: string }[]).map(({ field }) => field);
+  const nameless = await must(422, "POST", path, { body: { ...sent, metadata: {} } });
+  assert.deepEqual(fields(nameless), ["metadata.name", "<nil>"]);
+  const named = await must(422, "POST", path, { body: { ...sent, metadata: { name: "a" } } });
+  assert.deepEqual(fields(named), ["spec.a"]);
+});
