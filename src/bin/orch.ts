@@ -12,7 +12,7 @@ const usage = `Usage:
   orch ui                  Print a one-time link to the web page of the cluster.
   orch store backup|restore FILE
                            Back up and restore the embedded store.
-  orch store encryption    Report the encryption providers of stored objects.
+  orch store encryption    Report the encryption providers of stored objects, or replace old keys.
   orch config check|explain|migrate
                            Check, explain and convert settings of programs.
   orch audit FILE...       Print an audit log in readable form.

@@ -96,8 +96,8 @@ export interface MetadataClient {
   watch(parameters: WatchParameters): AsyncIterable<WatchEvent<AnyObject>>;
   /** Returns undefined if the object does not exist. */
   get(namespace: string | undefined, name: string): Promise<AnyObject | undefined>;
-  /** Returns false if the object did not exist. */
-  patch(namespace: string | undefined, name: string, patch: unknown): Promise<boolean>;
+  /** Returns the patched object; undefined if it does not exist. */
+  patch(namespace: string | undefined, name: string, patch: unknown): Promise<AnyObject | undefined>;
   delete(
     namespace: string | undefined,
     name: string,
@@ -144,13 +144,13 @@ export function metadataClient(
       ),
     get: (namespace, name) =>
       unlessNotFound(client.request("GET", path(namespace, name), undefined, one) as Promise<AnyObject>),
-    patch: async (namespace, name, patch) =>
-      (await unlessNotFound(
+    patch: (namespace, name, patch) =>
+      unlessNotFound(
         client.request("PATCH", path(namespace, name), patch, {
           ...one,
           "content-type": "application/merge-patch+json",
-        }),
-      )) !== undefined,
+        }) as Promise<AnyObject>,
+      ),
     delete: async (namespace, name, { uid, resourceVersion, propagation, graceSeconds }) => {
       const options = {
         kind: "DeleteOptions",

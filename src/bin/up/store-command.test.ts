@@ -33,6 +33,16 @@ test("orch store stats shows space usage", async () => {
 const refused: [name: string, argv: string[], err: RegExp][] = [
   ["no store", ["stats", `--data-dir=${join(folder, "none")}`], /there is no store in/],
   ["a file", ["stats", "f", `--data-dir=${folder}`], /orch store stats takes no file/],
+  [
+    "rewriting statistics",
+    ["stats", "--rewrite", `--data-dir=${folder}`],
+    /orch store stats takes no --rewrite/,
+  ],
+  [
+    "rewriting without a client configuration",
+    ["encryption", "--rewrite", `--data-dir=${join(folder, "none")}`],
+    /^error: .*admin.*: .*ENOENT|no such file/,
+  ],
   ["a wrong verb", ["statz", `--data-dir=${folder}`], /unknown command: orch store statz/],
 ];
 for (const [name, argv, err] of refused)
