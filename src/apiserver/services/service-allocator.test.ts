@@ -386,3 +386,15 @@ test("errors of a service update are reported in the order of kube-apiserver", a
     await services.delete("s", { namespace: "default" });
   }
 });
+
+test("a change to the address of another service is refused", { timeout: 60_000 }, async () => {
+  await using server = await startServer({ store: "memory" });
+  const services = server.client.of(kinds.services);
+  const ports = [{ port: 80 }];
+  const create = (name: string) =>
+    services.create({ metadata: { name, namespace: "default" }, spec: { ports } } as never);
+  const [other, mine] = [await create("a"), await create("b")];
+  const { clusterIP, clusterIPs } = other.spec;
+  const changed = { ...mine, spec: { ...mine.spec, clusterIP, clusterIPs } } as Service;
+  await assert.rejects(services.update(changed), { message: /may not change once set/ });
+});

@@ -113,7 +113,11 @@ export function serviceAllocator({
     secure: async (service, old, state) => {
       const owner = keyOf(service);
       const had = new Set(old ? claimsOf(old.spec) : []);
-      const wanted = [...new Set(claimsOf(service.spec))].filter((claim) => !had.has(claim));
+      // A claim that was lost before and is still requested cannot be changed: validation refuses it.
+      const lostBefore = state.get(conflictingClaims);
+      const wanted = [...new Set(claimsOf(service.spec))].filter(
+        (claim) => !had.has(claim) && !lostBefore?.has(claim),
+      );
       if (wanted.length === 0) return "nothing to secure";
       const taken = await reservations.take(wanted, owner);
       const lost = "lost" in taken ? taken.lost : await findConflict(taken, wanted, owner);
