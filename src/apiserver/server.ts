@@ -2,10 +2,10 @@
 // stops it again.
 import { type WebhookExchange, admissionChain } from "#admission";
 import { openAudit } from "#audit";
-import { type Clock, type Log, createLog, systemClock } from "#base";
+import { type Clock, type Log, createLog, minorOf, systemClock } from "#base";
 import type { Dialect } from "#dialect";
 import { type Call, type PlainListener, type Reply, inject, listenPlain } from "#http";
-import { type Gates, resolveGates } from "#options";
+import { type Gates, gatesIn, resolveGates } from "#options";
 import { type ServerObjects, resourceHandles, serverWriter, serviceWith } from "#registry";
 import { apiServiceStrategy, serviceResolver } from "#extensions";
 import type { Store } from "#store";
@@ -34,7 +34,6 @@ import { postStartHooks } from "./bootstrap/post-start-hooks.ts";
 import { noConfigs, readPluginConfigs } from "./admission/config-file.ts";
 import { admissionPlugins } from "./admission/plugins.ts";
 import { policyTypeChecks } from "./admission/policy-types.ts";
-import { minorOf } from "./options/cluster.ts";
 import { dynamicAdmissionPlugins } from "./admission/webhooks.ts";
 import { ownAddresses } from "./bootstrap/own-addresses.ts";
 import { ownEndpoints } from "./bootstrap/own-endpoints.ts";
@@ -107,12 +106,13 @@ async function startWith(options: StartOptions, opened: Opened): Promise<Started
   const { dialect, settings } = options;
   const clock = options.clock ?? systemClock;
   const log = options.log ?? createLog();
-  const gates = options.gates ?? resolveGates(serverGates, settings.featureGates);
+  const release = minorOf(settings.release);
+  const gates = options.gates ?? resolveGates(serverGates, settings.featureGates, release);
   const serving = servingFor({
     dialect,
     settings,
     enabled: (gate) => gates.enabled(gate),
-    gates: serverGates,
+    gates: gatesIn(serverGates, release),
     clock,
     log,
     served: ({ target }) => isServed(served, target),
@@ -267,7 +267,13 @@ async function startWith(options: StartOptions, opened: Opened): Promise<Started
     expressionRelease,
     egress,
   });
-  const plugins = admissionPlugins(server, caches.resources, settings, access, dynamicPlugins, configs);
+  const plugins = admissionPlugins(server, caches.resources, {
+    settings,
+    gates,
+    access,
+    dynamicPlugins,
+    configs,
+  });
   logPlugins(log, plugins);
   const admission = admissionChain(plugins, admissionMetrics(serving.metrics));
   /** True once all background work has started. */

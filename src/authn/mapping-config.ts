@@ -1,13 +1,12 @@
 // Compiles claim mappings and rules of the configuration file with their expressions.
 import type { JwtAuthenticator } from "#api";
-import { type FieldError, duplicate, invalidValue, required } from "#base";
+import { type FieldError, duplicate, invalidValue, lastRelease, required } from "#base";
 import {
   type CelType,
   type Environment,
   compile,
   environment,
   formatType,
-  lastRelease,
   listOf,
   mapOf,
   objectType,

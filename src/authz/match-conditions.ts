@@ -1,5 +1,5 @@
 // Match conditions of webhooks: expressions over the review that would be sent.
-import { type FieldError, duplicate, invalidValue, required, tooMany } from "#base";
+import { type FieldError, duplicate, invalidValue, lastRelease, required, tooMany } from "#base";
 import {
   type Environment,
   type Program,
@@ -7,7 +7,6 @@ import {
   compile,
   environment,
   formatType,
-  lastRelease,
   listOf,
   mapOf,
   objectType,

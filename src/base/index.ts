@@ -1,6 +1,14 @@
 export { AbortListeners } from "./abort-listeners.ts";
 export { type ClientLimit, clientLimit } from "./client-limit.ts";
-export { releaseVersion, versionText } from "./release.ts";
+export {
+  firstRelease,
+  lastRelease,
+  minorOf,
+  releaseVersion,
+  releases,
+  versionOfRelease,
+  versionText,
+} from "./release.ts";
 export { type Clock, type VirtualClock, systemClock, virtualClock } from "./clock.ts";
 export {
   ApiError,

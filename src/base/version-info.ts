@@ -1,13 +1,14 @@
 // The version of the programs, as served at /version and exported as a metric.
 import { builtFrom } from "./built-from.ts";
-import { releaseVersion } from "./release.ts";
+import { firstRelease, versionOfRelease } from "./release.ts";
 
-const release = { major: "1", minor: "27", gitVersion: releaseVersion };
-
-export function versionInfo(): Record<string, string> {
+/** Returns the version of a program that implements this minor release. */
+export function versionInfo(minor = firstRelease): Record<string, string> {
   const { commit, tree, date } = builtFrom();
   return {
-    ...release,
+    major: "1",
+    minor: String(minor),
+    gitVersion: versionOfRelease(minor),
     gitCommit: commit,
     gitTreeState: tree,
     buildDate: date,

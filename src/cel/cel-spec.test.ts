@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { lastRelease } from "#base";
 import { allVectors, failureOf } from "./cel-spec.fixture.ts";
-import { environment, lastRelease } from "./program.ts";
+import { environment } from "./program.ts";
 
 const vectors = allVectors();
 const file = readFileSync(new URL("./testdata/cel-spec-gaps.txt", import.meta.url), "utf8");

@@ -30,8 +30,6 @@ export {
   compile,
   compileSteps,
   environment,
-  firstRelease,
-  lastRelease,
 } from "./program.ts";
 export { type Interval, type SizeHint, unbounded } from "./interval.ts";
 export {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Double, type Value, compile, environment, lastRelease, listOf, mapOf, types } from "./index.ts";
+import { lastRelease } from "#base";
+import { Double, type Value, compile, environment, listOf, mapOf, types } from "./index.ts";
 
 const env = environment();
 const variables = {

@@ -1,6 +1,6 @@
 // Environments and programs: the public interface of this module.
 
-import { type Steps, TimeSlice, finishSteps } from "#base";
+import { type Steps, TimeSlice, finishSteps, firstRelease } from "#base";
 import { type Expression, someNode } from "./ast.ts";
 import { type Checked, check } from "./checker.ts";
 import { estimateCost } from "./cost-estimate.ts";
@@ -39,11 +39,6 @@ export interface Environment {
   /** Enables the macros with two variables. */
   readonly twoVariables: boolean;
 }
-
-/** The default minor release of the expression language. */
-export const firstRelease = 27;
-/** The last minor release whose functions are implemented. */
-export const lastRelease = 32;
 
 export interface EnvironmentOptions {
   /** Prefix of library type names in error messages. */

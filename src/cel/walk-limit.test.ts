@@ -1,16 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { lastRelease } from "#base";
 import { endSlices } from "#kit";
-import {
-  authorizerValues,
-  compile,
-  environment,
-  lastRelease,
-  listOf,
-  mapOf,
-  types,
-  viewOf,
-} from "./index.ts";
+import { authorizerValues, compile, environment, listOf, mapOf, types, viewOf } from "./index.ts";
 
 const { int, string } = types;
 const variables = {

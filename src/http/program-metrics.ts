@@ -4,8 +4,7 @@ import type { Dialect } from "#dialect";
 import type { Gate } from "#options";
 
 /** Exports the version as labels. */
-export function buildInfo(metrics: Metrics, dialect: Dialect): void {
-  const info = versionInfo();
+export function buildInfo(metrics: Metrics, dialect: Dialect, info = versionInfo()): void {
   metrics
     .gauge({
       name: `${dialect.data.metricPrefix}build_info`,

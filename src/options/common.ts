@@ -1,6 +1,6 @@
 // Options common to all programs.
 
-import type { VerboseModule } from "#base";
+import { type VerboseModule, releases } from "#base";
 import { type Dialect, dialects } from "#dialect";
 import { featureGates } from "./gates.ts";
 import { knownGates } from "./known-gates.ts";
@@ -44,6 +44,10 @@ export const gatesOption = (dialect: Dialect) =>
     default: {},
     doc: "Feature gates as Name=true or Name=false; AllAlpha and AllBeta set a whole stage.",
   });
+
+/** The release whose API and features a program has. */
+export const releaseOption = (doc: string) =>
+  option({ flag: "release", type: oneOf(...releases), default: "1.27", doc });
 
 const versionType: OptionType<string> = {
   ...oneOf("true", "false", "raw"),

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { dialects } from "#dialect";
-import { featureGates, resolveGates } from "./gates.ts";
+import { featureGates, resolveGates, stageGates } from "./gates.ts";
+import { gateNames, knownGates } from "./known-gates.ts";
+import { laterStages } from "./later-stages.ts";
 import type { Gate } from "./option.ts";
 
 const gates: readonly Gate[] = [
@@ -27,6 +29,30 @@ for (const [given, on] of resolved) {
     );
   });
 }
+
+test("a release sets the stages and defaults of its gates", () => {
+  const later = [
+    { since: 29, stage: "BETA", default: true },
+    { since: 31, stage: "GA", default: true },
+  ] as const;
+  const known: readonly Gate[] = [...stageGates, { name: "New", stage: "ALPHA", default: false, later }];
+  const enabled = (given: Record<string, boolean>, release?: number): boolean =>
+    resolveGates(known, given, release).enabled("New");
+  assert.deepEqual([enabled({}), enabled({}, 28), enabled({}, 29)], [false, false, true]);
+  assert.deepEqual([enabled({ AllBeta: false }, 30), enabled({ AllBeta: false }, 31)], [false, true]);
+  assert.deepEqual([enabled({ New: false }, 31), enabled({ AllAlpha: true })], [false, true]);
+});
+
+test("every gate of a later release has the releases that it depends on", () => {
+  const { later } = gateNames;
+  const missing = later.filter((name) => !knownGates.some((gate) => gate.name === name && gate.later));
+  assert.deepEqual(missing, []);
+  const known = new Set(knownGates.map(({ name }) => name));
+  assert.deepEqual(
+    Object.keys(laterStages).filter((name) => !known.has(name)),
+    [],
+  );
+});
 
 const written: [text: string, given: Record<string, boolean> | RegExp][] = [
   ["Early=true", { Early: true }],

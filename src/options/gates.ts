@@ -1,5 +1,6 @@
 // Feature gates: `Name=true,Other=false`, with stages, locked gates, and two gates that set a whole stage.
 
+import { firstRelease } from "#base";
 import type { Dialect } from "#dialect";
 import { hint } from "./nearest.ts";
 import type { Gate } from "./option.ts";
@@ -20,9 +21,17 @@ export const stageGates: readonly Gate[] = [
   { name: "AllBeta", stage: "BETA", default: false },
 ];
 
-export function resolveGates(known: readonly Gate[], given: GivenGates): Gates {
+/** Returns the gates with the stages and defaults that they have in a minor release. */
+export const gatesIn = (known: readonly Gate[], release: number): readonly Gate[] =>
+  known.map((gate) => {
+    const change = gate.later?.findLast(({ since }) => since <= release);
+    return change ? { ...gate, stage: change.stage, default: change.default } : gate;
+  });
+
+/** Resolves the gates of a minor release. */
+export function resolveGates(known: readonly Gate[], given: GivenGates, release = firstRelease): Gates {
   const all = new Map<string, boolean>();
-  for (const gate of known) {
+  for (const gate of gatesIn(known, release)) {
     const stage =
       gate.stage === "ALPHA" ? given["AllAlpha"] : gate.stage === "BETA" ? given["AllBeta"] : undefined;
     const isStageGate = stageGates.some(({ name }) => name === gate.name);

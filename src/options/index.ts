@@ -6,6 +6,7 @@ export {
   file,
   gatesOption,
   helpOption,
+  releaseOption,
   hiddenMetricsVersion,
   logDeclarations,
   logOptions,
@@ -23,7 +24,7 @@ export {
   plainOf,
   readConfigFile,
 } from "./config-file.ts";
-export { type Gates, type GivenGates, featureGates, resolveGates } from "./gates.ts";
+export { type Gates, type GivenGates, featureGates, gatesIn, resolveGates } from "./gates.ts";
 export { defaultText, description, helpText, terminalWidth, wrap } from "./help.ts";
 export { defaultGates, knownGates } from "./known-gates.ts";
 export { type LogSettings, logFrom } from "./log-settings.ts";

@@ -1,9 +1,10 @@
 // The feature gates of the implemented release, by stage and default, known to all programs.
 
 import { type Gates, resolveGates, stageGates } from "./gates.ts";
+import { laterStages } from "./later-stages.ts";
 import type { Gate } from "./option.ts";
 
-const names = {
+export const gateNames = {
   betaOn: [
     "APIListChunking",
     "APIPriorityAndFairness",
@@ -123,7 +124,7 @@ const names = {
     "WatchList",
     "WinDSR",
   ],
-  /** Gates of later releases, each for a feature that this release does not have. */
+  /** Gates of later releases, each for a feature that 1.27 does not have. */
   later: ["CRDValidationRatcheting", "PodLifecycleSleepAction", "SidecarContainers"],
   alphaOn: ["WinHostNetwork"],
   lockedOn: [
@@ -163,17 +164,20 @@ const names = {
 } as const;
 
 const gates = (list: readonly string[], stage: Gate["stage"], on: boolean, locked = false): Gate[] =>
-  list.map((name) => ({ name, stage, default: on, ...(locked && { locked }) }));
+  list.map((name) => {
+    const later = laterStages[name];
+    return { name, stage, default: on, ...(locked && { locked }), ...(later && { later }) };
+  });
 
 export const knownGates: readonly Gate[] = [
   ...stageGates,
-  ...gates(names.betaOn, "BETA", true),
-  ...gates(names.betaOff, "BETA", false),
-  ...gates(names.alphaOff, "ALPHA", false),
-  ...gates(names.later, "ALPHA", false),
-  ...gates(names.alphaOn, "ALPHA", true),
-  ...gates(names.lockedOn, "GA", true, true),
-  ...gates(names.stable, "GA", true),
+  ...gates(gateNames.betaOn, "BETA", true),
+  ...gates(gateNames.betaOff, "BETA", false),
+  ...gates(gateNames.alphaOff, "ALPHA", false),
+  ...gates(gateNames.later, "ALPHA", false),
+  ...gates(gateNames.alphaOn, "ALPHA", true),
+  ...gates(gateNames.lockedOn, "GA", true, true),
+  ...gates(gateNames.stable, "GA", true),
 ];
 
 /** The gates with their default values. */

@@ -156,4 +156,11 @@ export interface Gate {
   readonly locked?: boolean;
   /** Why it cannot be enabled, by its name or for its stage. */
   readonly refused?: string;
+  /** The releases that changed it, in order. */
+  readonly later?: readonly GateChange[];
+}
+
+/** The stage and the default of a gate from a minor release on. */
+export interface GateChange extends Pick<Gate, "stage" | "default"> {
+  readonly since: number;
 }

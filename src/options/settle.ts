@@ -2,6 +2,7 @@
 // All errors are reported at once.
 
 import { accessSync, constants, existsSync } from "node:fs";
+import { minorOf } from "#base";
 import type { ConfigFile } from "./config-file.ts";
 import { type Gates, type GivenGates, resolveGates, stageGates } from "./gates.ts";
 import { type GrammarProblem, parseArguments } from "./grammar.ts";
@@ -94,8 +95,10 @@ export function settle<O extends AnyOption>(
     }
   }
   if (set.gates && !failed.has("featureGates")) {
-    gates = resolveGates(set.gates, (values["featureGates"] ?? {}) as GivenGates);
-    const idle = ineffectiveGates(set, (values["featureGates"] ?? {}) as GivenGates);
+    const release = values["release"] as string | undefined;
+    const given = (values["featureGates"] ?? {}) as GivenGates;
+    gates = resolveGates(set.gates, given, release === undefined ? undefined : minorOf(release));
+    const idle = ineffectiveGates(set, given);
     if (idle.length > 0)
       warnings.push(
         `${where("featureGates")}: known, but of no effect: ${idle.map((name) => set.dialect.spelling.word(name)).join(", ")}`,

@@ -1,7 +1,7 @@
 // CEL expressions about requests: the variables available to webhook match conditions and policies, and their
 // evaluation within a cost budget.
 
-import { TimeSlice } from "#base";
+import { TimeSlice, firstRelease, lastRelease } from "#base";
 import {
   type CelType,
   type Compilation,
@@ -12,9 +12,7 @@ import {
   authorizerValues,
   compile,
   environment,
-  firstRelease,
   formatType,
-  lastRelease,
   listOf,
   mapOf,
   objectType,

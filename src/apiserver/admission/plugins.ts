@@ -35,7 +35,7 @@ import type { EscalationOptions } from "#authz";
 import { generatedName, type Resource, type ServerObjects } from "#registry";
 import { webhook, webhookConnection } from "#client";
 import { componentName } from "#dialect";
-import { resolveGates } from "#options";
+import type { Gates } from "#options";
 import { chargeQuota } from "./charge-quota.ts";
 import type { PluginConfigs } from "./config-file.ts";
 import {
@@ -51,20 +51,23 @@ import { admissionPlugins as knownPlugins } from "../options/admission.ts";
 import { lifecyclePlugin } from "./namespace-lifecycle.ts";
 import type { DynamicAdmissionPlugins } from "./webhooks.ts";
 import type { ApiserverSettings } from "../options/settings.ts";
-import { serverGates } from "../options/server-gates.ts";
 
 const minRetryMilliseconds = 100;
+
+interface PluginOptions {
+  readonly settings: ApiserverSettings;
+  readonly gates: Gates;
+  readonly access: EscalationOptions;
+  readonly dynamicPlugins: DynamicAdmissionPlugins;
+  readonly configs: PluginConfigs;
+}
 
 export function admissionPlugins(
   server: ServerObjects,
   resourceList: readonly Resource[],
-  settings: ApiserverSettings,
-  access: EscalationOptions,
-  dynamicPlugins: DynamicAdmissionPlugins,
-  configs: PluginConfigs,
+  { settings, gates, access, dynamicPlugins, configs }: PluginOptions,
 ): readonly AdmissionPlugin[] {
   const { dialect, resources, clock } = server;
-  const gates = resolveGates(serverGates, settings.featureGates);
   const isOn = (name: string): boolean => settings.enableAdmissionPlugins.includes(name);
   const security = configs.read("PodSecurity", securityDefaults(dialect));
   const namespace = (name: string) => resources.namespaces.get(name);

@@ -1,7 +1,7 @@
 // Options of services, tolerations, feature gates and APIs, of aggregation, and of the connections to node
 // agents.
 
-import { firstRelease, lastRelease } from "#cel";
+import { releases } from "#base";
 import type { Dialect } from "#dialect";
 import {
   atLeast,
@@ -19,20 +19,12 @@ import {
   option,
   plainInt,
   portRange,
+  releaseOption,
   section,
   text,
   uint,
 } from "#options";
 import { serverGates } from "./server-gates.ts";
-
-/** `1.27` and later releases. */
-const expressionReleases = Array.from(
-  { length: lastRelease - firstRelease + 1 },
-  (_, later) => `1.${firstRelease + later}`,
-);
-
-/** Returns 27 for `1.27`. */
-export const minorOf = (release: string): number => Number(release.split(".")[1]);
 
 export const clusterSection = (dialect: Dialect) =>
   section("Cluster services and behaviour", [
@@ -116,11 +108,16 @@ export const clusterSection = (dialect: Dialect) =>
       default: {},
       doc: "Built-in APIs to enable or disable: group/version=true|false, group/version/resource=true|false, or api/all, api/ga, api/beta, api/alpha.",
     }),
+    releaseOption(
+      "Release whose API is served: 1.27, or a later one, of which the features that this server has are added and on by default, and nothing is removed. It sets the default values of feature gates and of --expression-release, the API versions served by default, and the reported version.",
+    ),
     option({
       flag: "expression-release",
-      type: oneOf(...expressionReleases),
+      type: oneOf(...releases),
       default: "1.27",
-      doc: "Release whose CEL functions are available in validation rules of definitions, match conditions of webhooks, and policies: 1.28 added optional values, quantities, and reasons and field paths of rules, 1.29 format and sets, 1.30 IP addresses, 1.31 named formats, 1.32 macros with two variables.",
+      derive: ({ value, isSet }) =>
+        isSet("release") ? { value: value("release") as string, from: "release" } : undefined,
+      doc: "Release whose CEL functions are available in validation rules of definitions, match conditions of webhooks, and policies: 1.28 added optional values, quantities, and reasons and field paths of rules, 1.29 format and sets, 1.30 IP addresses, 1.31 named formats, 1.32 macros with two variables. If not set, the release given by --release.",
     }),
     option({
       flag: "egress-selector-config-file",

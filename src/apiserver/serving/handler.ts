@@ -2,7 +2,7 @@
 // paths.
 import type { AdmissionChain } from "#admission";
 import type { Audit } from "#audit";
-import { AbortListeners, type Clock, type Log } from "#base";
+import { AbortListeners, type Clock, type Log, minorOf, versionOfRelease } from "#base";
 import type { Dialect } from "#dialect";
 import { type Catalog, type PathHandler, discovery, openApi, recordedForm, router } from "#endpoints";
 import type { FlowControl } from "#fairness";
@@ -115,6 +115,7 @@ function otherPaths(parts: HandlerParts): PathHandler[] {
   const { dialect, settings, serving, served, health, flowControl, aggregation, onError } = parts;
   const { issuer, verifying } = parts.identities;
   const external = externalAddress(settings);
+  const release = minorOf(settings.release);
   const healthObserver: HealthObserver = {
     checked: (endpoint, name, fine) => serving.healthObserver.checked(endpoint, name, fine),
     failed: (endpoint, names, report) =>
@@ -131,11 +132,12 @@ function otherPaths(parts: HandlerParts): PathHandler[] {
       },
     }).handle,
     (call) => healthReply(health, call, healthObserver),
-    rootPaths(() => served, health, serving.shownPaths),
+    rootPaths(() => served, { health, more: serving.shownPaths, release }),
     openApi(() => served, dialect, {
       described: (seconds) => parts.aggregated.described(seconds),
       hasLogs: settings.enableLogsHandler,
       enums: parts.gates.enabled("OpenAPIEnums"),
+      version: versionOfRelease(release),
     }),
     openIdHandler({
       issuer,

@@ -4,14 +4,22 @@ import { type ApiCall, type Catalog, type PathHandler, checkRoute } from "#endpo
 import { methodNotAllowed, versionInfo } from "#base";
 import type { HealthPaths } from "../health/health.ts";
 
-export function rootPaths(catalog: () => Catalog, health: HealthPaths, more: readonly string[]): PathHandler {
+export interface RootPathOptions {
+  readonly health: HealthPaths;
+  /** Further paths to include in the list of all paths. */
+  readonly more: readonly string[];
+  /** The minor release that is served. */
+  readonly release: number;
+}
+
+export function rootPaths(catalog: () => Catalog, { health, more, release }: RootPathOptions): PathHandler {
   return (call) => {
     const { path } = call.target;
     if (path === "/" || path === "/index.html") return json({ paths: allPaths(catalog(), health, more) });
     if (path === "/version" || path === "/version/") {
       if (call.method !== "GET") throw methodNotAllowed();
       checkRoute(call.call, { produces: ["application/json"], consumes: ["application/json"] });
-      return json(versionInfo());
+      return json(versionInfo(release));
     }
     return undefined;
   };

@@ -5,6 +5,7 @@ import {
   type Metrics,
   type MetricsOptions,
   createMetrics,
+  minorOf,
   systemClock,
   versionInfo,
 } from "#base";
@@ -52,6 +53,7 @@ export interface Serving {
 
 export function servingFor(options: ServingOptions): Serving {
   const { dialect, settings, enabled, clock, log, served } = options;
+  const release = minorOf(settings.release);
   const shown: MetricsOptions = {
     disabled: settings.disabledMetrics,
     allowedLabels: settings.allowMetricLabels,
@@ -61,7 +63,7 @@ export function servingFor(options: ServingOptions): Serving {
   const metrics = createMetrics(shown);
   const requests = requestMetrics(metrics, "apiserver", served);
   const stopMeasuring = runtimeMetrics(metrics);
-  buildInfo(metrics, dialect);
+  buildInfo(metrics, dialect, versionInfo(release));
   featureMetrics(metrics, options);
   metrics.countMetrics();
   const health = healthMetrics(dialect, shown);
@@ -81,7 +83,7 @@ export function servingFor(options: ServingOptions): Serving {
   // Release 1.27 does not serve these pages on its port; they are available on the debug socket only.
   const pages = statusPages({
     program: dialect.cli.apiServer,
-    version: versionInfo(),
+    version: versionInfo(release),
     startedAt: clock.now(),
     now: () => clock.now(),
     flags: flagValues(apiserverOptions(dialect), settings),

@@ -88,8 +88,8 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     storageMedia: settings.storageMediaType === dialect.wire.protobufMediaType ? "protobuf" : "json",
     strategies,
     clock,
-    // The expression release is included because it determines which fields the rules of definitions have.
-    program: [...Object.values(builtFrom()), settings.expressionRelease].join(" "),
+    // The releases are included because they determine which fields objects and the rules of definitions have.
+    program: [...Object.values(builtFrom()), settings.release, settings.expressionRelease].join(" "),
     uncached: uncachedResources(settings, strategies, dialect, log),
     onError,
   });

@@ -1,30 +1,33 @@
 // The built-in resources and custom resource definitions, as configured by the settings.
+import { minorOf } from "#base";
 import { type Dialect, groupName } from "#dialect";
 import { servedApis, switchedOn, versionsSwitchedOn } from "#endpoints";
 import { type DefinitionGates, definitionStrategy } from "#extensions";
 import type { Gates } from "#options";
 import { type Strategy, builtInStrategies, gatedStrategies, withLaterPolicies } from "#registry";
-import { minorOf } from "../options/cluster.ts";
 import type { ApiserverSettings } from "../options/settings.ts";
 
 /**
- * Returns the strategies. Fields of later releases depend on their gates and releases; later versions of
- * policies must be enabled by name.
+ * Returns the strategies. Fields and versions of later releases depend on their gates and releases; before
+ * 1.28 later versions of policies must be enabled by name.
  */
 export function strategiesFor(
   settings: ApiserverSettings,
   gates: Gates,
   dialect: Dialect,
 ): readonly Strategy[] {
-  const later = gates.enabled("ValidatingAdmissionPolicy") && enablesLaterPolicies(settings, dialect);
+  const release = minorOf(settings.release);
+  const later =
+    gates.enabled("ValidatingAdmissionPolicy") && (release >= 28 || enablesLaterPolicies(settings, dialect));
   const strategies = later ? withLaterPolicies(builtInStrategies) : builtInStrategies;
-  const release = minorOf(settings.expressionRelease);
-  const definitions = definitionStrategy({ dialect, release }, definitionGates(gates));
+  const expressionRelease = minorOf(settings.expressionRelease);
+  const definitions = definitionStrategy({ dialect, release: expressionRelease }, definitionGates(gates));
   const serves = servedApis(settings.runtimeConfig, dialect);
   const enabled = strategies.filter(({ onlyIfServed, hub: { kind }, resource }) =>
     onlyIfServed ? serves(groupName(dialect, kind), kind.version, resource) : true,
   );
-  return gatedStrategies([...enabled, definitions], { isOn: gates.enabled, expressionRelease: release });
+  const switches = { isOn: gates.enabled, expressionRelease, release };
+  return gatedStrategies([...enabled, definitions], switches);
 }
 
 /** Returns the feature gates that concern custom resource definitions and custom resources. */

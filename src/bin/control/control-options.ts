@@ -2,9 +2,6 @@
 import { controllerGates, controllerNames } from "#controllers";
 import type { Dialect } from "#dialect";
 import {
-  type OptionSet,
-  type OptionsOf,
-  type SettingsOf,
   above,
   atLeast,
   between,
@@ -16,7 +13,11 @@ import {
   int32,
   knownGates,
   option,
+  type OptionSet,
+  type OptionsOf,
+  releaseOption,
   section,
+  type SettingsOf,
   strings,
   text,
 } from "#options";
@@ -271,6 +272,9 @@ const managerSections = (dialect: Dialect) =>
     election(`${dialect.data.componentPrefix}controller-manager`),
     serving,
     features(dialect),
+    section("Release", [
+      releaseOption("Release whose default values feature gates have; that of the API server."),
+    ]),
     managerOriginalFlags,
     other(dialect),
   ] as const;

@@ -45,6 +45,15 @@ test("controllers run only if requested", async () => {
   );
 });
 
+test("the launcher passes on the release, which flags of the harness override", async () => {
+  assert.equal(await envtestCommand(["--dir", folder, "--release=1.31"], programs, capturedOutput()), 0);
+  const launcher = readFileSync(join(folder, "kube-apiserver"), "utf8");
+  assert.match(launcher, /^exec .*orch-apiserver' --release=1\.31 "\$@"$/m);
+  const output = capturedOutput();
+  assert.equal(await envtestCommand(["--release", "1.40"], programs, output), 1);
+  assert.match(output.all.join(""), /^error: --release=1\.40: must be one of 1\.27, .*1\.32\n$/);
+});
+
 test("an unknown flag is rejected with the usage", async () => {
   const output = capturedOutput();
   assert.equal(await envtestCommand(["--folder", folder], programs, output), 1);

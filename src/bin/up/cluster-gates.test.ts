@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { dialects } from "#dialect";
 import { settle } from "#options";
-import { gateFlags } from "./cluster-gates.ts";
+import { gateFlags, releaseFlags } from "./cluster-gates.ts";
 import { networkPlans } from "./network-plans.ts";
 import { upOptions } from "./up-options.ts";
 
@@ -23,6 +23,11 @@ test("gates of a cluster are passed to its programs in the spelling of the diale
   assert.ok(argsOf(true, false).includes(flag));
   // The DNS server has no gates.
   assert.ok(!argsOf(false, true).includes(flag));
+});
+
+test("the release of a cluster is passed to its API server", () => {
+  assert.deepEqual(releaseFlags("1.27"), []);
+  assert.deepEqual(releaseFlags("1.31"), ["--release=1.31"]);
 });
 
 test("no flag is passed without gates, and an unknown gate is rejected", () => {

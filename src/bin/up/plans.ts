@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { writePrivate } from "#base";
 import type { Dialect } from "#dialect";
-import { gateFlags } from "./cluster-gates.ts";
+import { gateFlags, releaseFlags } from "./cluster-gates.ts";
 import { type Credentials, frontProxyName } from "./credentials.ts";
 import type { ClusterPaths } from "./paths.ts";
 import { pauseImageName } from "./pause-image.ts";
@@ -91,6 +91,7 @@ export function apiserverPlan({
       "--shutdown-send-retry-after=true",
       "--shutdown-watch-termination-grace-period=1s",
       ...gateFlags(dialect, settings.featureGates),
+      ...releaseFlags(settings.release),
       ...passed,
     ],
   };

@@ -11,6 +11,7 @@ import {
   int,
   ip,
   option,
+  releaseOption,
   section,
   text,
 } from "#options";
@@ -39,6 +40,9 @@ const sections = (dialect: Dialect) =>
         doc: "Address of the API server; 0.0.0.0 allows access from other machines.",
       }),
       clusterGatesOption(dialect),
+      releaseOption(
+        "Release whose API is served, as with --release of the API server; the controllers have its feature gates.",
+      ),
       dialectOption(dialect),
     ]),
     section("Node agent", [

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { hostAndPort, systemClock } from "#base";
+import { hostAndPort, minorOf, systemClock } from "#base";
 import type { Dialect } from "#dialect";
 import { knownGates, resolveGates } from "#options";
 import { ownMemory, returnMemory } from "../memory-return.ts";
@@ -182,7 +182,7 @@ async function runCluster(
     controllers = startControllerManager({
       config: paths.adminConfig,
       dialect,
-      gates: resolveGates(knownGates, settings.featureGates),
+      gates: resolveGates(knownGates, settings.featureGates, minorOf(settings.release)),
       authorityFile: credentials.authorityFile,
       authorityKeyFile: credentials.authorityKeyFile,
       accountKeyFile: credentials.accountKey,

@@ -1,5 +1,6 @@
 // The published description of the API, in OpenAPI 2 and 3.
 import { DeleteOptions, Status, WatchEvent, listOf } from "#api";
+import { releaseVersion } from "#base";
 import type { Dialect, GroupVersionName } from "#dialect";
 import { type Message, collectDefinitions, extensions, schemaName, schemaReference } from "#schema";
 import type { Catalog } from "../catalog.ts";
@@ -10,7 +11,10 @@ import { pathItems } from "./path-items.ts";
 type Json = Record<string, unknown>;
 type Version = "v2" | "v3";
 
-const info = (dialect: Dialect): Json => ({ title: dialect.wire.apiTitle, version: "v1.27.16" });
+const info = (dialect: Dialect, version = releaseVersion): Json => ({
+  title: dialect.wire.apiTitle,
+  version,
+});
 /** In the reference, documents of custom kinds have a different title. */
 const customInfo = (dialect: Dialect): Json => ({
   title: `${dialect.wire.apiTitle} CRD Swagger`,
@@ -30,19 +34,21 @@ export interface DocumentOptions {
   readonly hasLogs?: boolean;
   /** If false, the documents do not list the values of enumerated fields. */
   readonly enums?: boolean;
+  /** Version of the API; that of the first release by default. */
+  readonly version?: string;
 }
 
 export function openApiV2(
   catalog: Catalog,
   dialect: Dialect,
-  { hasLogs = false, enums = true }: DocumentOptions = {},
+  { hasLogs = false, enums = true, version: release }: DocumentOptions = {},
 ): Json {
   const items = [...pathItems(catalog, dialect, hasLogs).values()]
     .flat()
     .sort((a, b) => (a.path < b.path ? -1 : 1));
   return {
     swagger: "2.0",
-    info: info(dialect),
+    info: info(dialect, release),
     paths: Object.fromEntries(items.map((item) => [item.path, pathV2(item, dialect)])),
     definitions: definitions(items, catalog.versions.flatMap(kindsOf), dialect, "v2", { catalog, enums }),
     securityDefinitions: security,
@@ -59,7 +65,7 @@ export function openApiV3(
   name: string,
   catalog: Catalog,
   dialect: Dialect,
-  { hasLogs = false, enums = true }: DocumentOptions = {},
+  { hasLogs = false, enums = true, version: release }: DocumentOptions = {},
 ): Json {
   const items = pathItems(catalog, dialect, hasLogs).get(name) ?? [];
   const version = catalog.versions.find((item) => rootOf(item) === `/${name}`);
@@ -67,7 +73,7 @@ export function openApiV3(
   const custom = version !== undefined && !catalog.isBuiltIn(version.group);
   return {
     openapi: "3.0.0",
-    info: custom ? customInfo(dialect) : info(dialect),
+    info: custom ? customInfo(dialect) : info(dialect, release),
     paths: Object.fromEntries(items.map((item) => [item.path, pathV3(item, dialect)])),
     components: {
       ...(Object.keys(schemas).length > 0 && { schemas }),

@@ -37,7 +37,7 @@ export interface OpenApiOptions extends DocumentOptions {
 export function openApi(
   catalog: () => Catalog,
   dialect: Dialect,
-  { described = () => undefined, hasLogs = false, enums = true }: OpenApiOptions = {},
+  { described = () => undefined, ...options }: OpenApiOptions = {},
 ): PathHandler {
   const forClients: Dialect = {
     ...dialect,
@@ -65,7 +65,7 @@ export function openApi(
   /** Builds the OpenAPI 2 document before it is encoded. */
   const documentV2 = (named: Dialect): ReturnType<typeof mergedV2> => {
     const began = performance.now();
-    const document = mergedV2(openApiV2(catalog(), named, { hasLogs, enums }), remoteParts());
+    const document = mergedV2(openApiV2(catalog(), named, options), remoteParts());
     if (!hasDescribed) described((performance.now() - began) / 1000);
     hasDescribed = true;
     return document;
@@ -95,7 +95,7 @@ export function openApi(
     if (!path.startsWith("/openapi/v3/")) return undefined;
     const name = path.slice("/openapi/v3/".length);
     const foreign = converted().find((part) => part.root === `/${name}`);
-    if (!foreign && !documentNames(catalog(), dialect, hasLogs).includes(name))
+    if (!foreign && !documentNames(catalog(), dialect, options.hasLogs).includes(name))
       return { status: 404, headers: {} };
     if (!chosen(call, ["application/json"])) return notAcceptable;
     const found = foreign ? convertedDocument(foreign) : document(name);
@@ -142,7 +142,7 @@ export function openApi(
    */
   async function index(call: ApiCall): Promise<Reply> {
     const paths: Record<string, { readonly serverRelativeURL: string }> = {};
-    for (const name of documentNames(catalog(), dialect, hasLogs)) {
+    for (const name of documentNames(catalog(), dialect, options.hasLogs)) {
       if (!made.has(`v3 ${name}`)) await setImmediate();
       paths[name] = { serverRelativeURL: `/openapi/v3/${name}?hash=${document(name).hash}` };
     }
@@ -160,14 +160,12 @@ export function openApi(
   }
 
   function document(name: string): Made {
-    const of = pathItems(catalog(), dialect, hasLogs).get(name);
+    const of = pathItems(catalog(), dialect, options.hasLogs).get(name);
     const known = made.get(`v3 ${name}`);
     // Removed groups leave documents behind: drop them from time to time.
-    const most = documentNames(catalog(), dialect, hasLogs).length + converted().length + 2;
+    const most = documentNames(catalog(), dialect, options.hasLogs).length + converted().length + 2;
     if (!known && made.size > most) made.clear();
-    return cachedDocument(`v3 ${name}`, of, () =>
-      json(openApiV3(name, catalog(), dialect, { hasLogs, enums })),
-    );
+    return cachedDocument(`v3 ${name}`, of, () => json(openApiV3(name, catalog(), dialect, options)));
   }
 }
 

@@ -1,0 +1,21 @@
+// The stages of feature gates in later releases, for features that are implemented. A release before the
+// first one of an entry has the gate as declared for 1.27: off, if only a later release knows it.
+import type { GateChange } from "./option.ts";
+
+const alpha = (since: number): GateChange => ({ since, stage: "ALPHA", default: false });
+const beta = (since: number, on = true): GateChange => ({ since, stage: "BETA", default: on });
+const stable = (since: number): GateChange => ({ since, stage: "GA", default: true });
+const off = false;
+
+export const laterStages: Readonly<Record<string, readonly GateChange[]>> = {
+  AdmissionWebhookMatchConditions: [beta(28), stable(30)],
+  CRDValidationRatcheting: [alpha(28), beta(30)],
+  HonorPVReclaimPolicy: [beta(31)],
+  PodLifecycleSleepAction: [alpha(29), beta(30)],
+  SELinuxMountReadWriteOncePod: [beta(28)],
+  ServiceNodePortStaticSubrange: [beta(28), stable(29)],
+  SidecarContainers: [alpha(28), beta(29)],
+  UnauthenticatedHTTP2DOSMitigation: [beta(29)],
+  ValidatingAdmissionPolicy: [beta(28, off), stable(30)],
+  WatchList: [beta(32)],
+};
