@@ -4,7 +4,6 @@ import type { ContainerStatus, Pod } from "#api";
 import { type Clock, millisOfTime } from "#base";
 import type { ContainerRuntime } from "#cri";
 import type { Query, Reply, Sink } from "#http";
-import { fsErrorText } from "../errors.ts";
 import { everyContainerOf, nameOf, uidOf } from "../pod.ts";
 import type { PodRegistry } from "../interfaces.ts";
 import { type ContainerLogQuery, readLog } from "./cri-log.ts";
@@ -59,11 +58,7 @@ export function containerLogs({
       try {
         await readLog({ path, query: logOptions, clock, isRunning, write, signal });
       } catch (error) {
-        sink.write(
-          Buffer.from(
-            `failed to try resolving symlinks in path ${JSON.stringify(path)}: ${fsErrorText(error as Error).replace(/^open /, "lstat ")}\n`,
-          ),
-        );
+        sink.write(Buffer.from(`${(error as Error).message}\n`));
       }
     };
     return { status: 200, headers: {}, body: { stream } };
@@ -89,16 +84,20 @@ function isTrue(query: Query, name: string): boolean {
 
 function logQuery(query: Query, now: number): ContainerLogQuery | { readonly problem: "decode" | "invalid" } {
   const numbers: Record<string, number> = {};
+  // Old clients send `tail`, which takes precedence.
+  const tail = query.get("tail");
   for (const name of ["tailLines", "limitBytes", "sinceSeconds"]) {
-    const value = query.get(name);
-    if (value === undefined) continue;
-    if (!/^[-+]?\d{1,18}$/.test(value)) return { problem: "decode" };
+    const value = (name === "tailLines" && tail) || query.get(name);
+    if (value === undefined || (name === "tailLines" && tail === "all")) continue;
+    if (!isInt64(value)) return { problem: "decode" };
     numbers[name] = Number(value);
   }
   const { tailLines, limitBytes, sinceSeconds } = numbers;
   const given = query.get("sinceTime");
   let sinceTime: number | undefined;
-  if (given !== undefined) {
+  // Clients that encode an absent time send an empty value or `null`.
+  if (given === "" || given === "null") sinceTime = -Infinity;
+  else if (given !== undefined) {
     if (!/^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[-+]\d\d:\d\d)$/.test(given))
       return { problem: "decode" };
     sinceTime = millisOfTime(given);
@@ -117,6 +116,10 @@ function logQuery(query: Query, now: number): ContainerLogQuery | { readonly pro
     ...(since !== undefined && { since }),
   };
 }
+
+const isInt64 = (text: string): boolean =>
+  /^[-+]?\d+$/.test(text) &&
+  BigInt.asIntN(64, BigInt(text.replace("+", ""))) === BigInt(text.replace("+", ""));
 
 /**
  * Returns the container ID, with the runtime prefix, of the requested log: of the running container, or else

@@ -113,6 +113,49 @@ test("a long line is searched for its end once", async (t) => {
   assert.ok(searched < 2 * text.length, `${searched} bytes were searched`);
 });
 
+const reads: [
+  name: string,
+  query: { timestamps?: boolean; tailLines?: number; since?: number },
+  text: string,
+  expected: string,
+][] = [
+  [
+    "the parts of a line have one timestamp",
+    { timestamps: true },
+    `${line("one", "P")}${line("two", "P")}${line("three")}${line("next")}`,
+    "2024-01-01T00:00:00.000000000Z onetwothree\n2024-01-01T00:00:00.000000000Z next\n",
+  ],
+  [
+    "an incomplete line at the end does not count as one of the last lines",
+    { tailLines: 1 },
+    `${line("one")}${line("two")}${line("cut").trimEnd()}`,
+    "two\n",
+  ],
+  [
+    "a line that is older than the previous one is compared by itself",
+    { since: Date.parse("2024-01-01T00:00:00Z") },
+    `${line("one")}2023-01-01T00:00:00Z stdout F old\n${line("two")}`,
+    "one\ntwo\n",
+  ],
+];
+for (const [name, query, text, expected] of reads)
+  test(`of a log ${name}`, async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), "cri-log-"));
+    t.after(() => rm(folder, { recursive: true, force: true }));
+    const path = join(folder, "0.log");
+    await writeFile(path, text);
+    let seen = "";
+    await readLog({
+      path,
+      query: { follow: false, timestamps: false, ...query },
+      clock: systemClock,
+      isRunning: () => false,
+      write: async (bytes) => void (seen += Buffer.from(bytes).toString()),
+      signal: new AbortController().signal,
+    });
+    assert.equal(seen, expected);
+  });
+
 test("following ends when the reader disconnects", async (t) => {
   const { done, until, stop } = await following(t);
   await until("one\n");

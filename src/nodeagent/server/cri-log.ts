@@ -3,6 +3,7 @@ import { constants, watch } from "node:fs";
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import type { Clock } from "#base";
+import { fsErrorText } from "../errors.ts";
 
 export interface ContainerLogQuery {
   readonly follow: boolean;
@@ -34,9 +35,12 @@ const blank = 32;
  * ends with the container.
  */
 export async function readLog({ path, query, clock, isRunning, write, signal }: LogReading): Promise<void> {
-  let file = await openLog(path);
+  let file = await openLog(path).catch((error: Error) => {
+    throw new Error(unresolvedText(path, error), { cause: error });
+  });
   try {
     const out = lineWriter(query, write);
+    if (out.isDone()) return;
     let position = query.tailLines === undefined ? 0 : await tailStart(file, query.tailLines);
     // The beginning of a line whose end is not written yet, in the parts in which it was read.
     let rest: Uint8Array[] = [];
@@ -103,6 +107,10 @@ export async function readLog({ path, query, clock, isRunning, write, signal }: 
   }
 }
 
+/** Returns the error text for a log that cannot be opened, worded as in the kubelet. */
+export const unresolvedText = (path: string, error: Error): string =>
+  `failed to try resolving symlinks in path ${JSON.stringify(path)}: ${fsErrorText(error).replace(/^open /, "lstat ")}`;
+
 /** Opens the file that now has this path if it is a different one. */
 async function rotatedTo(path: string, file: FileHandle): Promise<FileHandle | undefined> {
   const named = await stat(path).catch(() => undefined);
@@ -141,14 +149,12 @@ function changesOf(path: string, clock: Clock, signal: AbortSignal): { wait(): P
   };
 }
 
-/** Returns the offset at which the last lines begin. */
+/** Returns the offset at which the last lines begin. Like in the kubelet, an incomplete line does not count. */
 async function tailStart(file: FileHandle, lines: number): Promise<number> {
   const { size } = await file.stat();
-  if (lines === 0) return size;
-  let left = lines;
+  // The line before the wanted ones ends with one more newline.
+  let left = lines + 1;
   let end = size;
-  // The newline at the end of the file does not start another line.
-  let isLast = true;
   while (end > 0) {
     const from = Math.max(0, end - chunkBytes);
     const buffer = Buffer.allocUnsafe(end - from);
@@ -158,10 +164,6 @@ async function tailStart(file: FileHandle, lines: number): Promise<number> {
       at >= 0;
       at = at === 0 ? -1 : buffer.lastIndexOf(newline, at - 1)
     ) {
-      if (isLast && from + at === size - 1) {
-        isLast = false;
-        continue;
-      }
       if (--left === 0) return from + at + 1;
     }
     end = from;
@@ -170,32 +172,38 @@ async function tailStart(file: FileHandle, lines: number): Promise<number> {
 }
 
 interface LineWriter {
-  /** Takes a line without its newline; returns true when the byte limit is reached. */
+  /** Takes a line without its newline; returns true when a limit is reached. */
   line(bytes: Uint8Array): boolean;
+  /** Reports whether a limit is reached. */
+  isDone(): boolean;
   flush(): Promise<void>;
 }
 
 function lineWriter(query: ContainerLogQuery, write: (bytes: Uint8Array) => Promise<void>): LineWriter {
   let parts: Uint8Array[] = [];
   let left = query.limitBytes ?? Infinity;
-  let isPast = query.since === undefined;
+  // The number of lines limits only a log that is not followed.
+  let linesLeft = query.follow ? Infinity : (query.tailLines ?? Infinity);
+  let isLineStart = true;
   const put = (bytes: Uint8Array): void => {
     const taken = bytes.length > left ? bytes.subarray(0, left) : bytes;
     left -= taken.length;
     if (taken.length > 0) parts.push(taken);
   };
+  const isDone = (): boolean => left <= 0 || linesLeft <= 0;
   return {
+    isDone,
     line: (bytes) => {
       const parsed = parseLine(bytes);
       if (!parsed) return false;
-      if (!isPast) {
-        if (Date.parse(parsed.time) < query.since!) return false;
-        isPast = true;
+      linesLeft--;
+      if (query.since === undefined || Date.parse(parsed.time) >= query.since) {
+        if (query.timestamps && isLineStart) put(Buffer.from(`${fixedTime(parsed.time)} `));
+        put(parsed.text);
+        if (!parsed.isPartial) put(Uint8Array.of(newline));
       }
-      if (query.timestamps) put(Buffer.from(`${fixedTime(parsed.time)} `));
-      put(parsed.text);
-      if (!parsed.isPartial) put(Uint8Array.of(newline));
-      return left <= 0;
+      isLineStart = !parsed.isPartial || parsed.text.length === 0;
+      return isDone();
     },
     flush: async () => {
       if (parts.length === 0) return;
