@@ -10,6 +10,7 @@ const logs: [name: string, text: string, expected: string][] = [
   ["whole lines", "t stdout F one\nt stderr F two\n", "one\ntwo\n"],
   ["parts of a line", "t stdout P on\nt stdout F e\n", "one\n"],
   ["malformed lines", "garbage\nt stdout F ok\n", "ok\n"],
+  ["lines of a terminal", "t stdout F one\r\nt stdout F two\r\n", "one\r\ntwo\r\n"],
   ["nothing", "", ""],
 ];
 for (const [name, text, message] of logs)
@@ -66,3 +67,32 @@ for (const [name, file, policy, exitCode, message] of cases) {
     }
   });
 }
+
+const unread: [name: string, reason: string, message: (folder: string) => string][] = [
+  [
+    "the error of a log that is missing",
+    "Error",
+    (folder) =>
+      `Error on reading termination message from logs: failed to try resolving symlinks in path "${folder}/log": lstat ${folder}/log: no such file or directory`,
+  ],
+  ["empty if the container could not be started", "ContainerCannotRun", () => ""],
+];
+for (const [name, reason, message] of unread)
+  test(`a termination message is ${name}`, async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), "orch-words-"));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const mounts = [{ containerPath: "/dev/x", hostPath: join(folder, "message") }];
+    const status = {
+      exitCode: 1,
+      reason,
+      logPath: join(folder, "log"),
+      mounts,
+    } as unknown as ContainerStatus;
+    const labels = {
+      hash: "",
+      restartCount: 0,
+      terminationMessagePath: "/dev/x",
+      terminationMessagePolicy: "FallbackToLogsOnError",
+    };
+    assert.equal(await terminationMessage(status, labels), message(folder));
+  });
