@@ -125,6 +125,33 @@ describe("ports without a listener", { concurrency: true }, () => {
   });
 });
 
+test("the command of a probe may refer to the container's own variables", async () => {
+  let ran: readonly string[] = [];
+  const runtime: ContainerRuntime = {
+    ...fakeRuntime(),
+    execSync: async (_, command) => {
+      ran = command;
+      return { exitCode: 0, stdout: new Uint8Array(), stderr: new Uint8Array() };
+    },
+  };
+  const env = [
+    { name: "FILE", value: "/ready" },
+    { name: "SOURCED", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },
+  ];
+  await runProbe(
+    { exec: { command: ["cat", "$(FILE)", "[$(SOURCED)]", "$(OTHER)", "$$(FILE)"] } },
+    {
+      runtime,
+      container: { ...container, env } as Container,
+      containerId: "x",
+      podIp: "",
+      userAgent: "probe/1",
+      signal: new AbortController().signal,
+    },
+  );
+  assert.deepEqual(ran, ["cat", "/ready", "[]", "$(OTHER)", "$(FILE)"]);
+});
+
 test("a port may be a named container port", () => {
   assert.deepEqual(
     [portNumber(80, container), portNumber("81", container), portNumber("web", container)],

@@ -6,6 +6,7 @@ import { hostAndPort, systemClock } from "#base";
 import { type ContainerRuntime, ExecTimeout } from "#cri";
 import { type GrpcMethod, GrpcError, grpcChannel } from "#http";
 import { grpcErrorText } from "../errors.ts";
+import { expand } from "../plan/expand.ts";
 import { type HttpGet, headersOf } from "./http-get.ts";
 import { getFollowingRedirects } from "./redirects.ts";
 
@@ -31,7 +32,7 @@ const failure = (output: string): ProbeResult => ({ result: "failure", output })
 
 export async function runProbe(probe: Probe, options: RunProbeOptions): Promise<ProbeResult> {
   const seconds = Math.max(1, probe.timeoutSeconds ?? 1);
-  if (probe.exec) return runExecProbe(probe.exec.command ?? [], seconds, options);
+  if (probe.exec) return runExecProbe(commandOf(probe.exec, options.container), seconds, options);
   if (probe.httpGet) return runHttpProbe(probe, seconds, options);
   if (probe.tcpSocket)
     return runTcpProbe(
@@ -61,6 +62,15 @@ export function portNumber(port: number | string | null | undefined, container: 
   if (number === undefined) throw new Error(`strconv.Atoi: parsing ${JSON.stringify(port)}: invalid syntax`);
   if (number < 1 || number > 65_535) throw new Error(`invalid port number: ${number}`);
   return number;
+}
+
+/**
+ * Expands variables of the container's own list in the command. As in the kubelet, those with a source expand to
+ * nothing, and those of envFrom stay as written.
+ */
+function commandOf({ command = [] }: NonNullable<Probe["exec"]>, { env = [] }: Container): readonly string[] {
+  const values = new Map(env.map(({ name, value }) => [name, value ?? ""]));
+  return command.map((word) => expand(word, (name) => values.get(name)));
 }
 
 async function runExecProbe(
