@@ -132,16 +132,25 @@ test("concurrency and rate of pulls are limited, and waiting pulls run in order"
   const started: number[] = [];
   const pull = (id: number) => queue.run(async () => (started.push(id), clock.sleep(100)));
   const three = [1, 2, 3].map(pull);
-  await assert.rejects(pull(4), PullRateExceeded);
+  const rejected = assert.rejects(pull(4), PullRateExceeded);
   assert.deepEqual(started, [1, 2]);
   await clock.advance(100);
   await clock.advance(100);
   await Promise.all(three);
+  await rejected;
   assert.deepEqual(started, [1, 2, 3]);
   await clock.advance(1000);
   const last = pull(5);
   await clock.advance(100);
   await last;
+});
+
+test("waiting for its turn does not count against the rate of pulls", async () => {
+  const clock = virtualClock();
+  const queue = pullQueue({ clock, atOnce: 1, perSecond: 5, burst: 10 });
+  const pulls = Array.from({ length: 30 }, () => queue.run(() => clock.sleep(1000)));
+  for (let second = 0; second < 30; second++) await clock.advance(1000);
+  assert.equal((await Promise.all(pulls)).length, 30);
 });
 
 function setUp() {

@@ -68,12 +68,13 @@ export function pullQueue({ clock, atOnce, perSecond, burst }: PullQueueOptions)
   return {
     run: async (pull, signal) => {
       signal?.throwIfAborted();
-      take();
       if (running >= atOnce) {
         if (waiting.size >= maxWaiting) throw new Error("too many images wait to be pulled");
         await waitForTurn(signal);
       } else running++;
       try {
+        // Tokens are taken in turn: a pull that waited for others was slowed down enough.
+        take();
         return await pull();
       } finally {
         const [next] = waiting;
