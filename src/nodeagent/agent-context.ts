@@ -6,6 +6,7 @@ import { ApiError, type Clock } from "#base";
 import type { ApiClient } from "#client";
 import type { AgentDeps } from "./agent-parts.ts";
 import type { CredentialProviders } from "./credentials/credential-providers.ts";
+import { dockerConfigFiles, nodeCredentials } from "./credentials/node-credentials.ts";
 import { images } from "./images/images.ts";
 import { pullLimits, pullQueue } from "./images/pull-queue.ts";
 import { hooks } from "./lifecycle/hooks.ts";
@@ -80,6 +81,7 @@ export function contextFrom(
       dialect,
       queue,
       providers: credentialProviders,
+      nodeAuths: nodeCredentials({ clock, log, files: dockerConfigFiles(settings.rootDir) }),
       backOff: backOff(backOffOptions),
     }),
     probes: probes({

@@ -103,12 +103,44 @@ for (const [name, image, auths, users] of credentials) {
       users,
     ));
 }
-test("a malformed secret contributes no credentials", () => {
-  const broken = {
+const pullSecret = (config: unknown): Secret =>
+  ({
     type: dialects.orch.names.secretTypes.dockerConfigJson,
-    data: { ".dockerconfigjson": "e30x" },
-  } as unknown as Secret;
-  assert.deepEqual(credentialsFor("x", secretAuths([broken], dialects.orch)), []);
+    data: { ".dockerconfigjson": Buffer.from(JSON.stringify(config)).toString("base64") },
+  }) as unknown as Secret;
+test("user name and password in one field take precedence over the others", () => {
+  const auth = Buffer.from("new:a:b").toString("base64").replace(/=+$/, "");
+  assert.deepEqual(secretAuths([secret({ "r.example": { ...user("old"), auth } })], dialects.orch), [
+    [["r.example", { username: "new", password: "a:b" }]],
+  ]);
+});
+const malformed: [config: unknown, message: RegExp][] = [
+  [{ auths: { "r.example": { auth: "!!!" } } }, /^illegal base64 data at input byte 0$/],
+  [{ auths: { "r.example": { auth: "YTpwQ" } } }, /^illegal base64 data at input byte 4$/],
+  [{ auths: { "r.example": { auth: "YWJj" } } }, /^unable to parse auth field, must be formatted as base64/],
+  [{ auths: { "r.example": { username: 1 } } }, /^username of r\.example is not a string$/],
+  [{ auths: [] }, /^auths is not an object$/],
+];
+for (const [config, message] of malformed)
+  test(`a pull with the malformed secret ${JSON.stringify(config)} fails`, async () => {
+    const outcome = await setUp().run("r.example/x:1", "Always", [pullSecret(config)]);
+    assert.ok(!outcome.present && outcome.reason === "ErrImagePull");
+    assert.match(outcome.message, message);
+  });
+
+test("equal errors of several credentials are reported once", async () => {
+  const { run, runtime } = setUp();
+  runtime.faults.fail("PullImage", new Error("denied"), 2);
+  const outcome = await run("r.example/x/y:1", "Always", [
+    secret({ "r.example": user("a"), "r.example/x": user("b") }),
+  ]);
+  assert.deepEqual(outcome, {
+    present: false,
+    reason: "ErrImagePull",
+    message: "denied",
+    againMilliseconds: 3000,
+  });
+  assert.equal(runtime.calls.filter(({ method }) => method === "PullImage").length, 2);
 });
 
 const pulls: [name: string, serial: boolean, parallel: number | undefined, atOnce: number][] = [
@@ -165,17 +197,19 @@ function setUp() {
     backOff: backOff({ clock, firstMilliseconds: 10_000, longestMilliseconds: 300_000 }),
     dialect: dialects.orch,
   });
-  const ensure = async (image: string, imagePullPolicy: string): Promise<string> => {
-    const outcome = await puller.ensure(
+  const run = (image: string, imagePullPolicy: string, secrets: readonly Secret[] = []) =>
+    puller.ensure(
       samplePod(),
       { name: "c", image, imagePullPolicy } as Container,
-      [],
+      secrets,
       {},
       new AbortController().signal,
     );
+  const ensure = async (image: string, imagePullPolicy: string): Promise<string> => {
+    const outcome = await run(image, imagePullPolicy);
     return outcome.present ? "present" : outcome.reason;
   };
-  return { clock, runtime, events, ensure };
+  return { clock, runtime, events, ensure, run };
 }
 const policies: [image: string, policy: string, outcome: string, events: string[]][] = [
   ["here:1", "IfNotPresent", "present", ["Pulled"]],

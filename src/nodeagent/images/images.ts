@@ -7,7 +7,7 @@ import { grpcErrorText } from "../errors.ts";
 import type { BackOff } from "../plan/backoff.ts";
 import { referenceTo, uidOf } from "../pod.ts";
 import type { EventRecorder } from "../interfaces.ts";
-import { credentialsFor } from "../credentials/keyring.ts";
+import { type RegistryAuths, credentialsFor } from "../credentials/keyring.ts";
 import type { CredentialProviders } from "../credentials/credential-providers.ts";
 import { secretAuths } from "./credentials.ts";
 import { parseImageName, withDefaultTag } from "./image-name.ts";
@@ -38,6 +38,8 @@ export interface ImagesOptions {
   readonly dialect: Dialect;
   /** Credential provider programs. */
   readonly providers?: CredentialProviders | undefined;
+  /** Returns the node's own credentials. */
+  readonly nodeAuths?: () => Promise<RegistryAuths>;
 }
 
 export interface Images {
@@ -61,6 +63,7 @@ export function images({
   backOff,
   dialect,
   providers,
+  nodeAuths,
 }: ImagesOptions): Images {
   return {
     ensure: async (pod, container, secrets, sandbox, signal) => {
@@ -179,19 +182,23 @@ export function images({
     // The pod's secrets take precedence.
     const credentials = [
       ...credentialsFor(place, secretAuths(secrets, dialect)),
-      ...credentialsFor(place, (await providers?.credentials(place, signal)) ?? []),
+      ...credentialsFor(place, [
+        (await nodeAuths?.()) ?? [],
+        ...((await providers?.credentials(place, signal)) ?? []),
+      ]),
     ];
     if (credentials.length === 0) return runtime.pullImage(spec, undefined, sandbox, signal);
-    const problems: string[] = [];
+    const problems = new Set<string>();
     for (const auth of credentials) {
       try {
         return await runtime.pullImage(spec, auth, sandbox, signal);
       } catch (error) {
         signal.throwIfAborted();
-        problems.push(grpcErrorText(error));
+        problems.add(grpcErrorText(error));
       }
     }
-    throw new Error(problems.length === 1 ? problems[0] : `[${problems.join(", ")}]`);
+    const text = [...problems].join(", ");
+    throw new Error(problems.size === 1 ? text : `[${text}]`);
   }
 }
 
