@@ -196,6 +196,12 @@ const cases: [name: string, pod: Pod, reason: string | undefined, around?: Aroun
     { unsafe: ["kernel.msg*"] },
   ],
   [
+    "a sysctl of an interface with a dot in its name",
+    pod({ securityContext: { sysctls: [{ name: "net/ipv4/conf/eth0.1/forwarding", value: "1" }] } }),
+    undefined,
+    { unsafe: ["net.ipv4.conf.eth0/1.forwarding"] },
+  ],
+  [
     "local storage that is not accounted for",
     pod(requesting({ "ephemeral-storage": "1Ki" })),
     "LocalStorageNotIsolated",
@@ -262,6 +268,25 @@ const defaults: AdmissionOptions = {
   localStorageIsolation: true,
   appArmor: false,
 };
+const forbidden: [spec: object, name: string, message: string][] = [
+  [{ hostNetwork: true }, "net.core.somaxconn", '"net.core.somaxconn" not allowlisted'],
+  [
+    { hostNetwork: true },
+    "net/ipv4/tcp_syncookies",
+    '"net.ipv4.tcp_syncookies" not allowed with host net enabled',
+  ],
+  [{ hostIPC: true }, "kernel.shm_rmid_forced", '"kernel.shm_rmid_forced" not allowed with host ipc enabled'],
+];
+for (const [spec, name, message] of forbidden)
+  test(`a pod with the sysctl ${name} and ${JSON.stringify(spec)} is rejected: ${message}`, () => {
+    const sysctls = [{ name, value: "1" }];
+    assert.deepEqual(podAdmission(defaults).admit(pod({ ...spec, securityContext: { sysctls } }), []), {
+      ok: false,
+      reason: "SysctlForbidden",
+      message: `forbidden sysctl: ${message}`,
+    });
+  });
+
 test("messages contain the insufficient resource", () => {
   const admission = podAdmission(defaults);
   assert.deepEqual(admission.admit(pod(requesting({ cpu: "3" })), [pod(requesting({ cpu: "500m" }))]), {

@@ -45,7 +45,7 @@ const safeSysctls = [
 
 export function podAdmission(options: AdmissionOptions): PodAdmission {
   const { dialect, nodeName } = options;
-  const allowed = [...safeSysctls, ...options.allowedUnsafeSysctls];
+  const allowed = [...safeSysctls, ...options.allowedUnsafeSysctls].map(dotted);
   const reject = (reason: string, message = `Predicate ${reason} failed`): Admitted => ({
     ok: false,
     reason,
@@ -158,18 +158,23 @@ export const isExtendedResource = (name: string, dialect: Dialect): boolean =>
   !name.startsWith("requests.") &&
   qualifiedNameProblems(`requests.${name}`).length === 0;
 
+/** Converts the notation with slashes, in which dots are part of names such as `eth0.1`. */
+const dotted = (name: string): string =>
+  /^[^./]*\//.test(name) ? name.replaceAll(/[./]/g, (sign) => (sign === "/" ? "." : "/")) : name;
+
+/** Returns why a sysctl is forbidden; those of a namespace of the host are, even if they are allowed otherwise. */
 function sysctlProblem(pod: Pod, allowed: readonly string[]): string | undefined {
   const { sysctls = [] } = pod.spec.securityContext ?? {};
   for (const { name: given } of sysctls) {
-    const name = given.includes("/") && !given.includes(".") ? given.replaceAll("/", ".") : given;
+    const name = dotted(given);
+    const isAllowed = allowed.some((pattern) =>
+      pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : name === pattern,
+    );
+    if (!isAllowed) return `forbidden sysctl: ${JSON.stringify(name)} not allowlisted`;
     if (pod.spec.hostNetwork && name.startsWith("net."))
       return `forbidden sysctl: ${JSON.stringify(name)} not allowed with host net enabled`;
     if (pod.spec.hostIPC && /^(kernel\.shm|kernel\.msg|kernel\.sem|fs\.mqueue\.)/.test(name))
       return `forbidden sysctl: ${JSON.stringify(name)} not allowed with host ipc enabled`;
-    const isAllowed = allowed.some((pattern) =>
-      pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : name === pattern.replaceAll("/", "."),
-    );
-    if (!isAllowed) return `forbidden sysctl: ${JSON.stringify(name)} not allowlisted`;
   }
   return undefined;
 }
