@@ -4,6 +4,7 @@ import type { Metrics } from "#base";
 import type { AgentDeps } from "./agent-parts.ts";
 import { type DeviceManager, deviceManager } from "./devices/device-manager.ts";
 import { type DeviceRegistration, deviceRegistration } from "./devices/registration-server.ts";
+import type { CheckpointStore } from "./interfaces.ts";
 import { readTopology } from "./managers/cpu-topology.ts";
 import { checkpointStore } from "./resources/checkpoint-store.ts";
 
@@ -13,6 +14,16 @@ export interface AgentDevices {
   /** Serves the registration socket of device plug-ins. A failure is logged and does not stop the agent. */
   serve(): Promise<{ close(): Promise<void> }>;
 }
+
+/**
+ * Returns the store of device allocations. It is below the agent's root directory, which usually is the plug-ins'
+ * directory: agents that share a machine must not restore each other's allocations.
+ */
+export const deviceCheckpoints = ({
+  dialect,
+  settings,
+}: Pick<AgentDeps, "dialect" | "settings">): CheckpointStore =>
+  checkpointStore(join(settings.rootDir, basename(dialect.paths.devicePlugins)));
 
 export async function devicesFrom(
   { dialect, clock, log, machine, settings }: AgentDeps,
@@ -42,9 +53,7 @@ export async function devicesFrom(
   const manager = await deviceManager({
     clock,
     log,
-    // Below the agent's root directory, which usually is the same path: agents that share a machine must not
-    // restore each other's device allocations.
-    store: checkpointStore(join(settings.rootDir, basename(directory))),
+    store: deviceCheckpoints({ dialect, settings }),
     checkpoint: `${dialect.cli.agent}_internal_checkpoint`,
     numaNodes: numa.map(({ id }) => id),
     isRunning: parts.isRunning,

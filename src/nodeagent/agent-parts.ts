@@ -3,6 +3,7 @@ import type { Clock, Log } from "#base";
 import type { ApiClient } from "#client";
 import { type ContainerRuntime, grpcRuntime } from "#cri";
 import type { Dialect } from "#dialect";
+import { deviceCheckpoints } from "./agent-devices.ts";
 import { type Amounts, reservations } from "./node/capacity.ts";
 import { type NodeLifecycle, nodeLifecycle } from "./node/node.ts";
 import { nodeObserver } from "./node/observe.ts";
@@ -174,6 +175,7 @@ export function nodeFrom(
     register: settings.registerNode,
     updateMilliseconds: settings.nodeStatusUpdateFrequency,
     reportMilliseconds: settings.nodeStatusReportFrequency,
+    isNew: async () => (await deviceCheckpoints({ dialect, settings }).names()).length === 0,
     observe: nodeObserver({
       clock,
       log,

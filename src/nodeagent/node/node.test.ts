@@ -41,7 +41,7 @@ const health: NodeHealth = { memoryPressure: false, diskPressure: false, pidPres
 function setUp(
   dialect = dialects.orch,
   changes: Partial<NodeIdentity> = {},
-  { register = true, online = true } = {},
+  { register = true, online = true, isNew = false } = {},
 ) {
   const clock = virtualClock(Date.UTC(2024, 0, 1));
   const api = fakeApi(dialect);
@@ -68,6 +68,7 @@ function setUp(
     register,
     updateMilliseconds: 10_000,
     reportMilliseconds: 300_000,
+    isNew: async () => isNew,
     observe: () => Promise.resolve({ ...seen }),
   });
   const settle = async (): Promise<void> => {
@@ -264,6 +265,27 @@ test("an existing node keeps the labels of other clients and gets the missing on
     ["1", "no", "arm64"],
   );
 });
+
+for (const [isNew, amount] of [
+  [true, "0"],
+  [false, "4"],
+] as const)
+  test(`extended resources of an existing node are ${amount} after the start of ${isNew ? "a new" : "an"} agent`, async (t) => {
+    const { life, settle, api, node } = setUp(undefined, {}, { isNew });
+    t.after(() => life.stop());
+    const amounts = { cpu: "8", "example.com/device": "4" };
+    await api.client.request("POST", "/api/v1/nodes", {
+      metadata: { name: "n1" },
+      status: { capacity: amounts, allocatable: amounts },
+    });
+    await life.start();
+    await settle();
+    const { capacity, allocatable } = node()!.status as never as Record<string, Record<string, string>>;
+    assert.deepEqual(
+      [capacity?.["example.com/device"], allocatable?.["example.com/device"], capacity?.["cpu"]],
+      [amount, amount, "2"],
+    );
+  });
 
 test("a restarted agent records events for the current conditions", async (t) => {
   const { life, settle, api, events } = setUp();

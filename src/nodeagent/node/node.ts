@@ -4,6 +4,7 @@ import { Node, type NodeStatus } from "#api";
 import { ApiError, type Clock, type Log } from "#base";
 import { type AnyObject, type ApiClient, type Informer, type ResourceKind, informer } from "#client";
 import type { EventRecorder, NodeFacts } from "../interfaces.ts";
+import { isExtendedResource } from "./admission.ts";
 import { type NodeHealth, nextConditions } from "./conditions.ts";
 import {
   type NodeIdentity,
@@ -27,6 +28,8 @@ export interface NodeLifecycleOptions {
   readonly register: boolean;
   readonly updateMilliseconds: number;
   readonly reportMilliseconds: number;
+  /** Reports whether this agent has not run on the node before, so that recorded extended resources are obsolete. */
+  readonly isNew?: () => Promise<boolean>;
   /** Observes the machine. */
   readonly observe: () => Promise<{ readonly facts: NodeStatusFacts; readonly health: NodeHealth }>;
 }
@@ -86,7 +89,8 @@ export function nodeLifecycle(options: NodeLifecycleOptions): NodeLifecycle {
     allocatable: () => last?.facts.allocatable ?? {},
     labels: () => node().metadata.labels ?? {},
     capacity: () => last?.facts.capacity ?? {},
-    recordedAllocatable: () => recorded ?? last?.facts.allocatable ?? {},
+    recordedAllocatable: () =>
+      recorded && Object.keys(recorded).length > 0 ? recorded : (last?.facts.allocatable ?? {}),
     node,
     uid: () => current?.metadata.uid,
     triggerStatusUpdate: () => wake(),
@@ -172,9 +176,11 @@ export function nodeLifecycle(options: NodeLifecycleOptions): NodeLifecycle {
       recordChanges(change.events);
       return made;
     }
-    recorded ??= found.status?.allocatable;
+    const isFirst = recorded === undefined;
+    recorded ??= found.status?.allocatable ?? {};
     if (!options.register) return found;
-    const known = await updateLabels(api, found);
+    let known = await updateLabels(api, found);
+    if (isFirst && (await options.isNew?.())) known = await resetExtendedResources(api, known);
     // A starting agent records events for the current conditions, even if they are unchanged.
     if (last) recordChanges(nextConditions([], last.health, clock.now(), identity.dialect).events);
     return known;
@@ -200,6 +206,21 @@ export function nodeLifecycle(options: NodeLifecycleOptions): NodeLifecycle {
     return Object.keys(patch).length > 0
       ? await api.of(nodes).patch(name, "strategic", { metadata: patch })
       : found;
+  }
+
+  /**
+   * Sets all extended resources to 0, as the kubelet does: their devices must be found again before pods may use
+   * them.
+   */
+  async function resetExtendedResources(api: ApiClient, found: KnownNode): Promise<KnownNode> {
+    const names = Object.keys(found.status?.capacity ?? {}).filter((key) =>
+      isExtendedResource(key, identity.dialect),
+    );
+    if (names.length === 0) return found;
+    const none = Object.fromEntries(names.map((key) => [key, "0"]));
+    log.info("reset extended resources of a node that has no checkpoint of them", { node: name, names });
+    const status = { capacity: none, allocatable: none };
+    return await api.of(nodes).patch(name, "strategic", { status }, { subresource: "status" });
   }
 
   async function update(api: ApiClient): Promise<void> {
