@@ -99,12 +99,14 @@ export function containerDevices(
 }
 
 function expanded(text: string, environment: ReadonlyMap<string, string>): string {
-  let missing: string | undefined;
+  // An empty value would silently mount another path.
+  const missing = new Set<string>();
   const result = expand(text, (name) => {
-    if (!environment.has(name)) missing ??= name;
-    return environment.get(name);
+    const value = environment.get(name) ?? "";
+    if (value === "") missing.add(name);
+    return value;
   });
-  if (missing !== undefined) throw new ConfigError(`missing value for ${missing}`);
+  if (missing.size > 0) throw new ConfigError(`missing value for ${[...missing].toSorted().join(", ")}`);
   return result;
 }
 
