@@ -1,6 +1,6 @@
 // The downward API: fields of the pod and resource amounts of its containers.
 import type { Container, Pod } from "#api";
-import { compareQuantity, parseQuantity, quantityMilliValue, quantityValue } from "#base";
+import { compareQuantity, goQuoted, parseQuantity, quantityMilliValue, quantityValue } from "#base";
 import { everyContainerOf, nameOf, namespaceOf, uidOf } from "../pod.ts";
 
 export interface PodAddresses {
@@ -43,12 +43,15 @@ export function podField(pod: Pod, path: string, addresses: PodAddresses): strin
   }
 }
 
-/** Formats a map as one `key="value"` pair per line, sorted by key. */
+/** Formats a map as one `key="value"` pair per line, sorted by key, with values quoted like by Go. */
 const mapText = (map: Readonly<Record<string, string>> | undefined): string =>
   Object.entries(map ?? {})
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, value]) => `${key}=${JSON.stringify(value)}`)
+    .map(([key, value]) => `${key}=${goQuoted(value)}`)
     .join("\n");
+
+/** Resources whose missing limit means the node's allocatable; huge pages are never overcommitted. */
+const unlimited: ReadonlySet<string> = new Set(["cpu", "memory", "ephemeral-storage"]);
 
 /**
  * Returns an amount such as limits.cpu in units of the divisor, rounded up. A missing limit defaults to the
@@ -74,7 +77,7 @@ export function resourceField(
     throw new Error(`unsupported container resource : ${ref.resource}`);
   const given = container.resources?.[kind]?.[name];
   const isSet = given !== undefined && compareQuantity(parseQuantity(given), parseQuantity("0")) > 0;
-  const amount = isSet ? given : kind === "limits" ? (allocatable[name] ?? "0") : "0";
+  const amount = isSet ? given : kind === "limits" && unlimited.has(name) ? (allocatable[name] ?? "0") : "0";
   const divisor = ref.divisor && ref.divisor !== "0" ? ref.divisor : "1";
   if (name === "cpu")
     return String(

@@ -260,6 +260,14 @@ const fields: [path: string, value: string][] = [
 for (const [path, value] of fields)
   test(`the downward API provides ${path}`, () =>
     assert.equal(podField(describedPod, path, addresses), value));
+test("the downward API quotes the values of maps like Go", () => {
+  const pod = samplePod();
+  pod.metadata.annotations = { a: 'x\n"<é>\\', b: "\u0001\u000b\u007f\u200b" };
+  assert.equal(
+    podField(pod, "metadata.annotations", addresses),
+    String.raw`a="x\n\"<é>\\"` + "\n" + String.raw`b="\x01\v\x7f\u200b"`,
+  );
+});
 test("an unsupported field path is rejected", () =>
   assert.throws(() => podField(describedPod, "spec.none", addresses), /unsupported fieldPath/));
 
@@ -271,12 +279,17 @@ const amounts: [resource: string, divisor: string, value: string][] = [
   ["requests.memory", "", "33554432"],
   ["limits.memory", "1Gi", "4"],
   ["requests.cpu", "1m", "0"],
+  ["limits.hugepages-2Mi", "1Mi", "0"],
 ];
 for (const [resource, divisor, value] of amounts) {
   test(`${resource} in units of ${divisor || "one"} is ${value}`, () => {
     const container = { name: "c", ...resources({ memory: "32Mi" }, { cpu: "1500m" }) } as Container;
     assert.equal(
-      resourceField(samplePod(), { resource, divisor }, container, { cpu: "8", memory: "4Gi" }),
+      resourceField(samplePod(), { resource, divisor }, container, {
+        cpu: "8",
+        memory: "4Gi",
+        "hugepages-2Mi": "64Mi",
+      }),
       value,
     );
   });
