@@ -1,7 +1,7 @@
 // The file contents of volumes: keys of config maps and secrets, fields of the pod, tokens.
 import type { ConfigMap, DownwardAPIVolumeFile, KeyToPath, Pod, Secret, VolumeProjection } from "#api";
 import { podField, resourceField } from "../plan/downward.ts";
-import { everyContainerOf, namespaceOf } from "../pod.ts";
+import { containersOf, initContainersOf, namespaceOf } from "../pod.ts";
 import type { ReferencedObjects } from "../interfaces.ts";
 import type { FileContent, Payload } from "./atomic-writer.ts";
 
@@ -163,11 +163,16 @@ export async function projectedPayload(
 const together = (errors: readonly string[]): string =>
   errors.length === 1 ? errors[0]! : `[${errors.join(", ")}]`;
 
-/** Returns the single user that all containers run as, if there is one. */
+/**
+ * Returns the single user that all containers run as, if there is one. Ephemeral containers do not count, which may
+ * be added to a running pod at any time.
+ */
 export function soleUser(pod: Pod): number | undefined {
   const ofPod = pod.spec.securityContext?.runAsUser;
   const users = new Set(
-    everyContainerOf(pod).map(({ securityContext }) => securityContext?.runAsUser ?? ofPod),
+    [...initContainersOf(pod), ...containersOf(pod)].map(
+      ({ securityContext }) => securityContext?.runAsUser ?? ofPod,
+    ),
   );
   const [only] = users;
   return users.size === 1 && only !== undefined && only !== null ? Number(only) : undefined;
