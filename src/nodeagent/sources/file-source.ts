@@ -6,7 +6,7 @@ import type { Pod } from "#api";
 import type { Clock, Log } from "#base";
 import { type ManifestOptions, ManifestError, readManifest } from "./static-pod.ts";
 
-export interface FileSourceOptions extends Omit<ManifestOptions, "origin"> {
+export interface FileSourceOptions extends Omit<ManifestOptions, "origin" | "isFile"> {
   readonly path: string;
   readonly periodMilliseconds: number;
   readonly clock: Clock;
@@ -91,7 +91,7 @@ export async function fileSource(options: FileSourceOptions, signal: AbortSignal
     try {
       if (text.length > maxManifestBytes)
         throw new ManifestError(`${file}: larger than ${maxManifestBytes} bytes`);
-      const pods = readManifest(text, { ...options, origin: file });
+      const pods = readManifest(text, { ...options, origin: file, isFile: true });
       last.set(file, pods);
       reported.delete(file);
       return pods;

@@ -18,8 +18,8 @@ import { wantedPods } from "./wanted-pods.ts";
 const dialect = dialects.orch;
 const manifest = (name = "web", image = "busybox:1"): string =>
   `apiVersion: v1\nkind: Pod\nmetadata: {name: ${name}}\nspec:\n  containers:\n  - {name: c, image: "${image}"}\n`;
-const read = (text: string, origin = "/m/web.yaml"): Pod[] =>
-  readManifest(text, { dialect, nodeName: "n1", origin });
+const read = (text: string, origin = "/m/web.yaml", isFile = true): Pod[] =>
+  readManifest(text, { dialect, nodeName: "n1", origin, isFile });
 
 test("a manifest yields a pod of this node, with defaults and its own uid", () => {
   const [pod] = read(manifest());
@@ -37,6 +37,13 @@ test("a manifest yields a pod of this node, with defaults and its own uid", () =
     ["IfNotPresent", "/dev/termination-log"],
   );
   assert.deepEqual(pod?.spec.tolerations, [{ operator: "Exists", effect: "NoExecute" }]);
+});
+
+test("pods of files tolerate every taint that ends pods, once; pods of URLs as written", () => {
+  const toleration = { operator: "Exists", effect: "NoExecute" };
+  const text = `${manifest()}  tolerations: [{operator: Exists, effect: NoExecute, tolerationSeconds: 5}]\n`;
+  assert.deepEqual(read(text)[0]?.spec.tolerations, [toleration]);
+  assert.deepEqual(read(manifest(), "http://h/web.yaml", false)[0]?.spec.tolerations, undefined);
 });
 
 test("the uid depends on the content and origin of the manifest", () => {

@@ -1,6 +1,6 @@
 // Parses a manifest into pods and assigns their names and uids.
 import { createHash } from "node:crypto";
-import { type Container, Pod as PodKind, type Pod } from "#api";
+import { type Container, Pod as PodKind, type Pod, type Toleration } from "#api";
 import { fieldErrorText } from "#base";
 import type { Dialect } from "#dialect";
 import {
@@ -19,6 +19,8 @@ export interface ManifestOptions {
   readonly nodeName: string;
   /** Origin such as a file path: the same manifest in two places yields two pods. */
   readonly origin: string;
+  /** Whether it is a file: only its pods stay on a node that has problems. */
+  readonly isFile: boolean;
 }
 
 /** An invalid manifest; the message says where and why. */
@@ -47,7 +49,7 @@ export function readManifest(text: string, options: ManifestOptions): Pod[] {
   });
 }
 
-function staticPod(document: unknown, { dialect, nodeName, origin }: ManifestOptions): Pod {
+function staticPod(document: unknown, { dialect, nodeName, origin, isFile }: ManifestOptions): Pod {
   let pod: Pod;
   try {
     const decoded = fromJsonValue(PodKind, document);
@@ -72,7 +74,7 @@ function staticPod(document: unknown, { dialect, nodeName, origin }: ManifestOpt
   pod.spec = {
     ...pod.spec,
     nodeName,
-    tolerations: [...(pod.spec?.tolerations ?? []), { operator: "Exists", effect: "NoExecute" }],
+    ...(isFile && { tolerations: withToleration(pod.spec?.tolerations ?? []) }),
   };
   pod.status = { phase: "Pending" };
   completeDefaults(pod);
@@ -84,6 +86,15 @@ function staticPod(document: unknown, { dialect, nodeName, origin }: ManifestOpt
       `${origin}: pod ${JSON.stringify(pod.metadata.name)} is invalid: ${problems.join(", ")}`,
     );
   return pod;
+}
+
+/** Adds the toleration of all taints that end pods, or puts it in the place of an equal one. */
+function withToleration(given: readonly Toleration[]): Toleration[] {
+  const everything: Toleration = { operator: "Exists", effect: "NoExecute" };
+  const isEqual = ({ key = "", operator, value = "", effect }: Toleration): boolean =>
+    key === "" && value === "" && operator === everything.operator && effect === everything.effect;
+  const found = given.map((one) => (isEqual(one) ? everything : one));
+  return found.includes(everything) ? found : [...found, everything];
 }
 
 /** Applies the defaults that depend on other fields; the others are declared in the schema. */

@@ -7,7 +7,7 @@ import { type ManifestOptions, readManifest } from "./static-pod.ts";
 // A plain import of this module would load an entire web client as well.
 const { request: requestHttp } = process.getBuiltinModule("node:http");
 
-export interface UrlSourceOptions extends Omit<ManifestOptions, "origin"> {
+export interface UrlSourceOptions extends Omit<ManifestOptions, "origin" | "isFile"> {
   readonly url: string;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly periodMilliseconds: number;
@@ -27,7 +27,7 @@ export async function urlSource(options: UrlSourceOptions, signal: AbortSignal):
     try {
       const text = await fetched(options.url, options.headers, signal);
       if (text !== last) {
-        options.onPods(readManifest(text, { ...options, origin: options.url }));
+        options.onPods(readManifest(text, { ...options, origin: options.url, isFile: false }));
         last = text;
       }
       failures = 0;
