@@ -21,6 +21,19 @@ test("an emptyDir is world-writable; in memory its size is the smallest limit", 
   assert.deepEqual(mounter.done, [`tmpfs 1777 ${8 * 1024 ** 2}`, `tmpfs 1777 ${64 * 1024 ** 2}`]);
 });
 
+test("init containers, which end before the others start, do not add to the size of a volume in memory", async (t) => {
+  const { mount, mounter } = await setUp(t);
+  const container = (name: string, memory: string) => ({ name, resources: { limits: { memory } } });
+  const volumeMounts = [{ name: "v", mountPath: "/v" }];
+  const spec = {
+    initContainers: [container("i", "16Mi"), container("j", "32Mi")],
+    containers: [{ ...container("c", "16Mi"), volumeMounts }, container("d", "8Mi")],
+    overhead: { memory: "1Mi" },
+  };
+  await mount(podWith({ emptyDir: { medium: "Memory" } }, spec));
+  assert.deepEqual(mounter.done, [`tmpfs 1777 ${33 * 1024 ** 2}`]);
+});
+
 test("without a limit a volume in memory has the kernel's default size", async (t) => {
   const { anAgent, mounter } = await setUp(t);
   const volumes = anAgent({ unlimitedMemory: true });

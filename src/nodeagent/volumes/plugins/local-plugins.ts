@@ -6,6 +6,7 @@ import type { Pod, Volume } from "#api";
 import { parseQuantity, quantityValue } from "#base";
 import type { EventRecorder, VolumePlugin, VolumeSpec } from "../../interfaces.ts";
 import { containersOf, initContainersOf, referenceTo } from "../../pod.ts";
+import { podLimits } from "../../resources/pod-cgroups.ts";
 import { linkDevice } from "../device.ts";
 import { type Git, fillFromGit } from "../git-repo.ts";
 import { checkHostPath } from "../host-path.ts";
@@ -151,9 +152,8 @@ export function memorySize(
   limit: string | undefined,
 ): { readonly sizeBytes?: number } {
   const bytes = (amount: string | undefined): number => (amount ? quantityValue(parseQuantity(amount)) : 0);
-  const every = [...containersOf(pod), ...initContainersOf(pod)];
-  const limits = every.map(({ resources }) => bytes(resources?.limits?.["memory"]));
-  const ofPod = limits.every((amount) => amount > 0) ? limits.reduce((sum, amount) => sum + amount, 0) : 0;
+  // The limit of the pod's cgroup, in which the memory is counted.
+  const ofPod = podLimits(pod, { quota: false, periodMicroseconds: 0 }).memoryBytes ?? 0;
   const known = [bytes(allocatable["memory"]), ofPod, bytes(limit)].filter((amount) => amount > 0);
   return known.length > 0 ? { sizeBytes: Math.min(...known) } : {};
 }
