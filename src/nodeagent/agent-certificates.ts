@@ -135,8 +135,11 @@ async function bootstrapOnce(parts: AccessParts, signal: AbortSignal): Promise<v
   const { settings, dialect, clock, log, nodeName } = parts;
   const agent = dialect.cli.agent;
   const keyFile = join(settings.certDir, `${agent}-client.key.tmp`);
-  const savedKey = await readFile(keyFile, "utf8").catch(() => undefined);
-  const key = savedKey ? createPrivateKey(savedKey) : newKey();
+  const savedKey = await readFile(keyFile, "utf8")
+    .then(createPrivateKey)
+    .catch(() => undefined);
+  const key = savedKey ?? newKey();
+  // A key cut off by a crash is replaced: it was never used.
   if (!savedKey) writePrivate(keyFile, key.export({ type: "sec1", format: "pem" }).toString());
   const template = clientTemplate(nodeName, dialect);
   const { client, transport } = connectUnlimited(parts, settings.bootstrapOrchconfig);
