@@ -142,7 +142,7 @@ test("the command of a probe may refer to the container's own variables", async 
     { exec: { command: ["cat", "$(FILE)", "[$(SOURCED)]", "$(OTHER)", "$$(FILE)"] } },
     {
       runtime,
-      container: { ...container, env } as Container,
+      container: { ...container, env },
       containerId: "x",
       podIp: "",
       userAgent: "probe/1",

@@ -15,5 +15,5 @@ const users: [name: string, spec: object, user: number | undefined][] = [
   ["beside an ephemeral container", { containers: [container(5)], ephemeralContainers: [container()] }, 5],
 ];
 for (const [name, spec, user] of users)
-  test(`the user ${name} owns token files: ${user ?? "nobody"}`, () =>
+  test(`the user ${name} is the owner of token files: ${user ?? "none"}`, () =>
     assert.equal(soleUser(podWith({}, { ...spec })), user));
