@@ -202,9 +202,12 @@ export class Stream {
       left -= chunk.length;
       this.pendingAt++;
     }
-    // Sent chunks are removed in groups: removing each individually would cost as much as sending it.
-    if (this.pendingBytes > 0 && this.pendingAt < 1000) return;
-    this.pending = this.pending.slice(this.pendingAt);
+    // Sent chunks are removed in groups: removing each individually would cost as much as sending it. The array is
+    // emptied rather than replaced: that of an old stream is old itself, and as garbage it would keep its last chunks
+    // alive until the next major garbage collection.
+    if (this.pendingBytes === 0) this.pending.length = 0;
+    else if (this.pendingAt < 1000) return;
+    else this.pending = this.pending.slice(this.pendingAt);
     this.pendingAt = 0;
   }
 
