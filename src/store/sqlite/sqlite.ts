@@ -282,11 +282,11 @@ class SqliteStore implements Store {
       const { key, revision, value, created } = change;
       if (value) this.#index.put(key, revision, created);
       else this.#index.remove(key, revision);
-      this.#recent.push(change);
       if (expires) this.#deadlines.add(key, revision, expires);
       this.#revision = revision;
       changes.push(change);
     }
+    this.#recent.push(changes);
     this.#feed.publish(changes);
   }
 
