@@ -26,6 +26,11 @@ export const atomicList: FieldExtras = { list: { type: "atomic" } };
 /** A field of a later release, added by this feature gate. */
 export const gated = (gate: FieldGate): FieldExtras => ({ gate });
 
+/** An enumerated value of a later release, added by this feature gate. */
+export const gatedValue = (value: string, gate: FieldGate): FieldExtras => ({
+  valueGates: { [value]: gate },
+});
+
 /** An expression field, added by this minor release. */
 export const since = (release: number): FieldExtras => ({ since: release });
 

@@ -1,9 +1,16 @@
-// Fields of later releases are declared with what adds them: a feature gate, or the release itself. Clients
+// Fields and values of later releases are declared with what adds them: a feature gate, or the release itself. Clients
 // know all of them; a server omits those it does not have, as if they had never been declared.
 import type { Message } from "#schema";
 import { rewriter } from "./rewrite.ts";
 
-export const fieldGates = ["PodLifecycleSleepAction", "SidecarContainers"] as const;
+export const fieldGates = [
+  "JobBackoffLimitPerIndex",
+  "JobManagedBy",
+  "JobPodReplacementPolicy",
+  "JobSuccessPolicy",
+  "PodLifecycleSleepAction",
+  "SidecarContainers",
+] as const;
 export type FieldGate = (typeof fieldGates)[number];
 
 /** Determines which fields of later releases a server has. */
@@ -28,6 +35,13 @@ export function gatedFields({ isOn, expressionRelease }: FieldSwitches): Reduce 
         (gate === undefined || on.has(gate)) && (since === undefined || expressionRelease >= since)
           ? key
           : undefined,
+      field: (field) => {
+        const { enum: values, valueGates: gates } = field.more;
+        const known = gates && values?.filter((value) => gates[value] === undefined || on.has(gates[value]));
+        return known && known.length < values!.length
+          ? { ...field, more: { ...field.more, enum: known } }
+          : field;
+      },
     }),
   );
 }

@@ -419,6 +419,8 @@ export {
   PodFailurePolicyOnExitCodesRequirement,
   PodFailurePolicyOnPodConditionsPattern,
   PodFailurePolicyRule,
+  SuccessPolicy,
+  SuccessPolicyRule,
   UncountedTerminatedPods,
 } from "./batch/job.ts";
 export {

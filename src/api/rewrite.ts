@@ -1,4 +1,4 @@
-// Rewrites declarations: renames or removes fields.
+// Rewrites declarations: renames, changes or removes fields.
 //
 // A declaration without changes at any level is returned itself, so that artifacts derived from it are
 // reused.
@@ -8,11 +8,17 @@ import type { Field, Fields, Message, Shape } from "#schema";
 export interface Rewrite {
   /** Returns the new name of a field; undefined removes it. */
   key(key: string, field: Field): string | undefined;
+  /** Returns the field with changed extras; unchanged by default. */
+  field?(field: Field): Field;
   /** Returns the new name of a package; unchanged by default. */
   home?(name: string): string;
 }
 
-export function rewriter({ key, home = (name) => name }: Rewrite): <M extends Message>(message: M) => M {
+export function rewriter({
+  key,
+  field: changed = (field) => field,
+  home = (name) => name,
+}: Rewrite): <M extends Message>(message: M) => M {
   const made = new WeakMap<Message, Message>();
   /** For each visited declaration, whether it or any declaration below it changes. */
   const affected = new WeakMap<Message, boolean>();
@@ -38,23 +44,23 @@ export function rewriter({ key, home = (name) => name }: Rewrite): <M extends Me
    */
   function visitBelow(start: Message): void {
     const containers = new Map<Message, Message[]>([[start, []]]);
-    const changed: Message[] = [];
+    const direct: Message[] = [];
     // Declarations found on the way are visited later in the same iteration.
     for (const message of containers.keys()) {
       let changes = home(message.package) !== message.package;
       for (const [name, field] of Object.entries(message.fields)) {
-        if (key(name, field) !== name) changes = true;
+        if (key(name, field) !== name || changed(field) !== field) changes = true;
         const inner = messageIn(field.shape);
         if (inner === undefined) continue;
         if (affected.get(inner)) changes = true;
         else if (!affected.has(inner)) containers.getOrInsertComputed(inner, () => []).push(message);
       }
-      if (changes) changed.push(message);
+      if (changes) direct.push(message);
     }
     for (const message of containers.keys()) affected.set(message, false);
-    for (const message of changed) {
+    for (const message of direct) {
       affected.set(message, true);
-      for (const container of containers.get(message)!) if (!affected.get(container)) changed.push(container);
+      for (const container of containers.get(message)!) if (!affected.get(container)) direct.push(container);
     }
   }
 
@@ -64,7 +70,8 @@ export function rewriter({ key, home = (name) => name }: Rewrite): <M extends Me
       const called = key(name, field);
       if (called === undefined) continue;
       const shape = reshaped(field.shape);
-      fields[called] = shape === field.shape ? field : { ...field, shape };
+      const next = changed(field);
+      fields[called] = shape === field.shape ? next : { ...next, shape };
     }
     return { ...message, package: home(message.package), fields };
   }

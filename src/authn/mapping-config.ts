@@ -14,7 +14,7 @@ import {
   types,
 } from "#cel";
 import type { Dialect } from "#dialect";
-import { dns1123SubdomainProblems, patternProblem } from "#schema";
+import { domainPathErrors } from "#schema";
 import type { ReadingContext } from "./authentication-config.ts";
 import type { ClaimExpression, ClaimMapping, ClaimSource } from "./claims.ts";
 
@@ -203,23 +203,10 @@ function extraOf(
   });
 }
 
-const pathPattern = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
-const wholePath = new RegExp(`^${pathPattern}$`);
-
 /** Validates a key, which must be a path below a domain that is not reserved. */
 function keyErrors(key: string, path: string, dialect: Dialect): FieldError[] {
-  const errors: FieldError[] = [];
-  const cut = key.indexOf("/");
-  const domain = key.slice(0, Math.max(cut, 0));
-  const rest = key.slice(cut + 1);
-  if (key === "") errors.push(required(path));
-  else if (domain === "" || rest === "")
-    errors.push(invalidValue(path, key, 'must be a domain-prefixed path (such as "acme.io/foo")'));
-  else {
-    for (const problem of dns1123SubdomainProblems(domain)) errors.push(invalidValue(path, domain, problem));
-    if (!wholePath.test(rest))
-      errors.push(invalidValue(path, rest, patternProblem("Invalid path", pathPattern)));
-  }
+  const errors = domainPathErrors(key, path);
+  const domain = key.slice(0, Math.max(key.indexOf("/"), 0));
   if (key !== key.toLowerCase()) errors.push(invalidValue(path, key, "must be lowercase"));
   const own = [...new Set([dialect.wire.groupSuffix, dialect.data.labelDomain])];
   const product = dialect.cli.product.replace(/^./, (letter) => letter.toUpperCase());

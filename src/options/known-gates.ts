@@ -125,7 +125,17 @@ export const gateNames = {
     "WinDSR",
   ],
   /** Gates of later releases, each for a feature that 1.27 does not have. */
-  later: ["CRDValidationRatcheting", "PodLifecycleSleepAction", "SidecarContainers"],
+  later: [
+    "CRDValidationRatcheting",
+    "CronJobsScheduledAnnotation",
+    "JobBackoffLimitPerIndex",
+    "JobManagedBy",
+    "JobPodReplacementPolicy",
+    "JobSuccessPolicy",
+    "PodIndexLabel",
+    "PodLifecycleSleepAction",
+    "SidecarContainers",
+  ],
   alphaOn: ["WinHostNetwork"],
   lockedOn: [
     "AdvancedAuditing",

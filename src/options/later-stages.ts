@@ -10,7 +10,13 @@ const off = false;
 export const laterStages: Readonly<Record<string, readonly GateChange[]>> = {
   AdmissionWebhookMatchConditions: [beta(28), stable(30)],
   CRDValidationRatcheting: [alpha(28), beta(30)],
+  CronJobsScheduledAnnotation: [beta(28), stable(32)],
   HonorPVReclaimPolicy: [beta(31)],
+  JobBackoffLimitPerIndex: [alpha(28), beta(29)],
+  JobManagedBy: [alpha(30), beta(32)],
+  JobPodReplacementPolicy: [alpha(28), beta(29)],
+  JobSuccessPolicy: [alpha(30), beta(31)],
+  PodIndexLabel: [beta(28), stable(32)],
   PodLifecycleSleepAction: [alpha(29), beta(30)],
   SELinuxMountReadWriteOncePod: [beta(28)],
   ServiceNodePortStaticSubrange: [beta(28), stable(29)],

@@ -92,6 +92,14 @@ export interface RegistrySettings {
   readonly expansionRecovery?: boolean;
   /** False if the completions of an indexed job are immutable. */
   readonly elasticJobs?: boolean;
+  /** Whether indexes of a job may fail without the whole job. */
+  readonly failedIndexes?: boolean;
+  /** Whether jobs have a policy of when to replace pods, and count their terminating pods. */
+  readonly podReplacement?: boolean;
+  /** Whether jobs may succeed before all of their indexes have. */
+  readonly jobSuccess?: boolean;
+  /** Whether jobs may have other controllers, whose status updates are validated strictly. */
+  readonly managedJobs?: boolean;
   /** False if evicted pods get no condition with the reason. */
   readonly disruptionConditions?: boolean;
   /**

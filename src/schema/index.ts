@@ -175,6 +175,7 @@ export {
   qualifiedNameProblems,
   wildcardSubdomainProblems,
 } from "./formats.ts";
+export { domainPathErrors } from "./domain-path.ts";
 export { extensions } from "./openapi/extensions.ts";
 export {
   type Definitions,

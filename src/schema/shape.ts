@@ -192,6 +192,8 @@ export interface FieldExtras {
   readonly wrapped?: boolean;
   /** A field of a later release: servers accept it only if this feature gate is enabled. */
   readonly gate?: string;
+  /** The feature gates of enumerated values of later releases. */
+  readonly valueGates?: Readonly<Record<string, string>>;
   /** An expression field of a later release: servers accept it from this minor version on. */
   readonly since?: number;
 }

@@ -14,7 +14,7 @@ import {
 } from "#schema";
 import { PodTemplateSpec } from "../core/pod.ts";
 import { ObjectReference } from "../core/reference.ts";
-import { hiddenDefault, openEnum, patchMerge, setList, atomicList } from "../extras.ts";
+import { atomicList, gated, gatedValue, hiddenDefault, openEnum, patchMerge, setList } from "../extras.ts";
 import { LabelSelector } from "../meta/label-selector.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { ConditionStatus, PodConditionType, UID } from "../named-types.ts";
@@ -64,7 +64,10 @@ export const PodFailurePolicyRule = message(
       1,
       named("PodFailurePolicyAction", string),
       "Action to take: FailJob fails the job, Ignore does not count the failure, Count counts it as usual.",
-      openEnum("Count", "FailJob", "Ignore"),
+      {
+        ...openEnum("Count", "FailIndex", "FailJob", "Ignore"),
+        ...gatedValue("FailIndex", "JobBackoffLimitPerIndex"),
+      },
     ),
     onExitCodes: required(
       2,
@@ -99,6 +102,38 @@ export const PodFailurePolicy = message(
 );
 export type PodFailurePolicy = TypeOf<typeof PodFailurePolicy>;
 
+export const SuccessPolicyRule = message(
+  "SuccessPolicyRule",
+  "A rule by which a job succeeds; at least one of the fields is set.",
+  {
+    succeededIndexes: pointer(
+      1,
+      string,
+      "Indexes that must succeed, as comma-separated numbers and ranges such as 1,3-5,7.",
+    ),
+    succeededCount: pointer(
+      2,
+      int32,
+      "Number of indexes that must succeed, of succeededIndexes if these are set.",
+    ),
+  },
+);
+export type SuccessPolicyRule = TypeOf<typeof SuccessPolicyRule>;
+
+export const SuccessPolicy = message(
+  "SuccessPolicy",
+  "When a job succeeds although not all of its indexes have.",
+  {
+    rules: required(
+      1,
+      list(SuccessPolicyRule),
+      "Rules, evaluated in order; the job succeeds once one of them is met.",
+      atomicList,
+    ),
+  },
+);
+export type SuccessPolicy = TypeOf<typeof SuccessPolicy>;
+
 export const JobSpec = message("JobSpec", "Specification of a job.", {
   parallelism: pointer(1, int32, "Maximum number of pods that run at the same time; defaults to 1."),
   completions: pointer(
@@ -116,10 +151,28 @@ export const JobSpec = message("JobSpec", "Specification of a job.", {
     PodFailurePolicy,
     "How failed pods are handled; without it, each failure counts towards the backoff limit.",
   ),
+  successPolicy: optional(
+    16,
+    SuccessPolicy,
+    "When an Indexed job succeeds before all of its indexes have; the remaining pods are then terminated.",
+    gated("JobSuccessPolicy"),
+  ),
   backoffLimit: pointer(
     7,
     int32,
     "Number of pod failures that are retried before the job is marked as failed; defaults to 6.",
+  ),
+  backoffLimitPerIndex: pointer(
+    12,
+    int32,
+    "Number of failures of one index that are retried before the index is marked as failed.",
+    gated("JobBackoffLimitPerIndex"),
+  ),
+  maxFailedIndexes: pointer(
+    13,
+    int32,
+    "Number of failed indexes above which the whole job is marked as failed; requires backoffLimitPerIndex.",
+    gated("JobBackoffLimitPerIndex"),
   ),
   selector: optional(
     4,
@@ -149,6 +202,20 @@ export const JobSpec = message("JobSpec", "Specification of a job.", {
     10,
     bool,
     "Whether the job is suspended; suspending a job deletes its active pods. Defaults to false.",
+  ),
+  podReplacementPolicy: pointer(
+    14,
+    named("PodReplacementPolicy", string),
+    "When pods are replaced: once they terminate or have failed (TerminatingOrFailed, the default), or " +
+      "only once they have failed or succeeded (Failed, the only value with a pod failure policy).",
+    { ...openEnum("Failed", "TerminatingOrFailed"), ...gated("JobPodReplacementPolicy") },
+  ),
+  managedBy: pointer(
+    15,
+    string,
+    "The controller of the job, as a domain-prefixed path; the job controller ignores jobs of other " +
+      "controllers.",
+    gated("JobManagedBy"),
   ),
 });
 export type JobSpec = TypeOf<typeof JobSpec>;
@@ -188,10 +255,22 @@ export const JobStatus = message("JobStatus", "Current status of a job.", {
   active: optional(4, int32, "Number of pending and running pods."),
   succeeded: optional(5, int32, "Number of pods that succeeded."),
   failed: optional(6, int32, "Number of pods that failed."),
+  terminating: pointer(
+    11,
+    int32,
+    "Number of pods that are being deleted and have not finished.",
+    gated("JobPodReplacementPolicy"),
+  ),
   completedIndexes: optional(
     7,
     string,
     "Completed indexes of an Indexed job, as comma-separated numbers and ranges such as 1,3-5,7.",
+  ),
+  failedIndexes: pointer(
+    10,
+    string,
+    "Failed indexes of a job with backoffLimitPerIndex, in the format of completedIndexes.",
+    gated("JobBackoffLimitPerIndex"),
   ),
   uncountedTerminatedPods: optional(
     8,

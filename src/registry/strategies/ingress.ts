@@ -13,6 +13,7 @@ import {
   dns1035LabelProblems,
   dns1123LabelProblems,
   dns1123SubdomainProblems,
+  domainPathErrors,
   portNameProblems,
   wildcardSubdomainProblems,
 } from "#schema";
@@ -218,20 +219,9 @@ export const ingress = strategy<Ingress>({
 const maxControllerLength = 250;
 
 function controllerErrors(controller: string, field: string): FieldError[] {
-  if (controller === "") return [required(field)];
   const errors =
     controller.length > maxControllerLength ? [tooLong(field, controller, maxControllerLength)] : [];
-  const slash = controller.indexOf("/");
-  const [domain, path] = [controller.slice(0, slash), controller.slice(slash + 1)];
-  if (slash < 1 || path === "")
-    return [
-      ...errors,
-      invalidValue(field, controller, 'must be a domain-prefixed path (such as "acme.io/foo")'),
-    ];
-  errors.push(...dns1123SubdomainProblems(domain).map((detail) => invalidValue(field, domain, detail)));
-  return /^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/.test(path)
-    ? errors
-    : [...errors, invalidValue(field, path, "path contains characters that are not allowed")];
+  return [...errors, ...domainPathErrors(controller, field)];
 }
 
 function classErrors({ spec }: IngressClass): FieldError[] {

@@ -1,6 +1,6 @@
 // Jobs: pods that run to completion. The server generates a unique selector for each job.
 import { Job, type JobSpec, type PodTemplateSpec } from "#api";
-import { type FieldError, duplicate, invalidValue, notSupported, required } from "#base";
+import { type FieldError, invalidValue, notSupported, required } from "#base";
 import type { Dialect } from "#dialect";
 import { dnsLabel } from "../names.ts";
 import type { RequestContext, PartSubresource } from "../strategy.ts";
@@ -16,11 +16,18 @@ import {
   validatePodTemplate,
 } from "./pod-template.ts";
 import { failurePolicyErrors } from "./rules/failure-policy.ts";
+import {
+  indexLimitErrors,
+  managerErrors,
+  replacementErrors,
+  successPolicyErrors,
+} from "./rules/job-policies.ts";
+import { jobStatusErrors } from "./rules/job-status.ts";
 import { labelSelectorErrors, selects } from "./rules/label-selector.ts";
 import { notNegative } from "./rules/numbers.ts";
 import { supported } from "./rules/one-of.ts";
 import { same, unchanged } from "./rules/unchanged.ts";
-import { counterErrors, mismatch, podNameWarnings } from "./rules/workload.ts";
+import { mismatch, podNameWarnings } from "./rules/workload.ts";
 
 /** Labels of a job's pods; the unqualified names are the older ones. */
 const nameLabels = ({ names }: Dialect): string[] => ["job-name", names.labels.jobName];
@@ -33,13 +40,17 @@ export function jobSpecDefaults(spec: JobSpec): void {
     for (const pattern of onPodConditions ?? []) pattern.status ||= "True";
 }
 
-function defaults({ metadata, spec }: Job): void {
+const maxInt32 = 2 ** 31 - 1;
+
+function defaults({ metadata, spec }: Job, settings: RequestContext["settings"]): void {
   jobSpecDefaults(spec);
   if (spec.parallelism === undefined) spec.completions ??= 1;
   spec.parallelism ??= 1;
-  spec.backoffLimit ??= 6;
+  spec.backoffLimit ??= spec.backoffLimitPerIndex === undefined ? 6 : maxInt32;
   spec.completionMode ??= "NonIndexed";
   spec.suspend ??= false;
+  if (settings.podReplacement)
+    spec.podReplacementPolicy ??= spec.podFailurePolicy ? "Failed" : "TerminatingOrFailed";
   // Deliberately the same object: labels that the server adds to the template appear here, too.
   if (spec.template.metadata.labels && Object.keys(metadata.labels ?? {}).length === 0)
     metadata.labels = spec.template.metadata.labels;
@@ -86,6 +97,7 @@ export function jobSpecErrors(spec: JobSpec, path: string, ctx: RequestContext):
       "ttlSecondsAfterFinished",
     ] as const
   ).flatMap((key) => notNegative(spec[key], `${path}.${key}`));
+  errors.push(...managerErrors(spec, path));
   if (mode !== undefined)
     errors.push(...supported(mode, `${path}.completionMode`, ["NonIndexed", "Indexed"]));
   if (mode === "Indexed" && completions === undefined)
@@ -94,7 +106,15 @@ export function jobSpecErrors(spec: JobSpec, path: string, ctx: RequestContext):
     errors.push(
       invalidValue(`${path}.parallelism`, parallelism, `must be less than or equal to ${maxParallelIndexed}`),
     );
-  if (policy) errors.push(...failurePolicyErrors(policy, template.spec, `${path}.podFailurePolicy`));
+  errors.push(...indexLimitErrors(spec, path));
+  if (policy)
+    errors.push(
+      ...failurePolicyErrors(policy, template.spec, spec.backoffLimitPerIndex, {
+        path: `${path}.podFailurePolicy`,
+        failsIndexes: ctx.settings.failedIndexes === true,
+      }),
+    );
+  errors.push(...successPolicyErrors(spec, path), ...replacementErrors(spec, path));
   errors.push(...validatePodTemplate(template, `${path}.template`, ctx));
   const { restartPolicy: restart } = template.spec;
   const field = `${path}.template.spec.restartPolicy`;
@@ -177,7 +197,9 @@ function changeErrors({ spec }: Job, { spec: old, status }: Job, elastic: boolea
     ...unchanged(spec.template, before, "spec.template"),
     ...unchanged(spec.completionMode, old.completionMode, "spec.completionMode"),
   );
-  return [...errors, ...unchanged(spec.podFailurePolicy, old.podFailurePolicy, "spec.podFailurePolicy")];
+  for (const key of ["podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"] as const)
+    errors.push(...unchanged(spec[key], old[key], `spec.${key}`));
+  return errors;
 }
 
 /**
@@ -208,19 +230,6 @@ function withScheduling(old: PodTemplateSpec, sent: PodTemplateSpec): PodTemplat
 }
 const stripped = <T extends object>(value: T): T =>
   Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as T;
-
-function uncountedErrors({ uncountedTerminatedPods: pods }: Job["status"]): FieldError[] {
-  const seen = new Set<string>();
-  return (["succeeded", "failed"] as const).flatMap((key) =>
-    (pods?.[key] ?? []).flatMap((uid, position) => {
-      const at = `status.uncountedTerminatedPods.${key}[${position}]`;
-      const errors =
-        uid === "" ? [invalidValue(at, uid, "must not be empty")] : seen.has(uid) ? [duplicate(at, uid)] : [];
-      seen.add(uid);
-      return errors;
-    }),
-  );
-}
 
 function completionsText({ spec, status }: Job): string {
   const done = status.succeeded ?? 0;
@@ -261,7 +270,7 @@ export const job = templated<Job>((obj) => obj.spec.template, {
     warning:
       "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning",
   },
-  defaults,
+  defaults: (obj, { settings }) => defaults(obj, settings),
   restore: ({ metadata, spec }) => {
     const { labels } = spec.template.metadata;
     if (labels && Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = { ...labels };
@@ -289,12 +298,7 @@ export const job = templated<Job>((obj) => obj.spec.template, {
   ],
   fields: ({ status }) => ({ "status.successful": String(status.succeeded ?? 0) }),
   subresources: {
-    status: keepingLabels(
-      statusPart<Job>(({ status }) => [
-        ...counterErrors(status, ["active", "succeeded", "failed", "ready"]),
-        ...uncountedErrors(status),
-      ]),
-    ),
+    status: keepingLabels(statusPart<Job>((obj, old, { settings }) => jobStatusErrors(obj, old, settings))),
   },
   columns: [
     nameColumn,

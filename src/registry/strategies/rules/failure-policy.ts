@@ -16,13 +16,37 @@ const maxRules = 20;
 const maxPatterns = 20;
 const maxCodes = 255;
 
-export function failurePolicyErrors({ rules }: PodFailurePolicy, pod: PodSpec, path: string): FieldError[] {
+interface PolicyOptions {
+  readonly path: string;
+  /** Whether a rule may fail the index of a pod. */
+  readonly failsIndexes: boolean;
+}
+
+export function failurePolicyErrors(
+  { rules }: PodFailurePolicy,
+  pod: PodSpec,
+  limitPerIndex: number | undefined,
+  { path, failsIndexes }: PolicyOptions,
+): FieldError[] {
   const names = new Set([...(pod.containers ?? []), ...(pod.initContainers ?? [])].map(({ name }) => name));
   const at = `${path}.rules`;
+  const actions = failsIndexes ? ["Count", "FailIndex", "FailJob", "Ignore"] : ["Count", "FailJob", "Ignore"];
   const errors = (rules?.length ?? 0) > maxRules ? [tooMany(at, rules!.length, maxRules)] : [];
   return [
     ...errors,
-    ...(rules ?? []).flatMap((rule, position) => ruleErrors(rule, names, `${at}[${position}]`)),
+    ...(rules ?? []).flatMap((rule, position) => [
+      ...named(rule.action, `${at}[${position}].action`, actions),
+      ...(failsIndexes && rule.action === "FailIndex" && limitPerIndex === undefined
+        ? [
+            invalidValue(
+              `${at}[${position}].action`,
+              rule.action,
+              "requires the backoffLimitPerIndex to be set",
+            ),
+          ]
+        : []),
+      ...ruleErrors(rule, names, `${at}[${position}]`),
+    ]),
   ];
 }
 
@@ -33,11 +57,11 @@ const named = (value: string | undefined, field: string, allowed: readonly strin
     : [required(field, `valid values: [${allowed.map((text) => JSON.stringify(text)).join(" ")}]`)];
 
 function ruleErrors(
-  { action, onExitCodes, onPodConditions }: PodFailurePolicyRule,
+  { onExitCodes, onPodConditions }: PodFailurePolicyRule,
   names: ReadonlySet<string>,
   at: string,
 ): FieldError[] {
-  const errors = named(action, `${at}.action`, ["Count", "FailJob", "Ignore"]);
+  const errors: FieldError[] = [];
   if (onExitCodes) errors.push(...exitCodeErrors(onExitCodes, names, `${at}.onExitCodes`));
   const patterns = onPodConditions ?? [];
   const path = `${at}.onPodConditions`;
