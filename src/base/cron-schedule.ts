@@ -162,6 +162,16 @@ function everyPeriod(text: string): CronSchedule {
 
 type OffsetAt = (at: number) => number;
 
+/** Formats a time in RFC 3339, in a time zone; seconds are the smallest unit. */
+export function timeInZone(at: number, timeZone: string): string {
+  const offset = offsets(timeZone)(at);
+  const local = new Date(at + offset).toISOString().slice(0, 19);
+  const minutes = Math.round(Math.abs(offset) / 60_000);
+  if (minutes === 0) return `${local}Z`;
+  const digits = (value: number): string => String(Math.trunc(value)).padStart(2, "0");
+  return `${local}${offset < 0 ? "-" : "+"}${digits(minutes / 60)}:${digits(minutes % 60)}`;
+}
+
 /** Returns the time zone's offset from UTC in milliseconds. */
 function offsets(timeZone: string | undefined): OffsetAt {
   if (timeZone === undefined || timeZone === "Local")

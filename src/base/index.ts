@@ -49,7 +49,7 @@ export {
   untypedValue,
   unsupportedMediaType,
 } from "./api-error.ts";
-export { type CronSchedule, CronError, isTimeZone, parseCron } from "./cron-schedule.ts";
+export { type CronSchedule, CronError, isTimeZone, parseCron, timeInZone } from "./cron-schedule.ts";
 export { type Steps, finishSteps, runSteps } from "./steps.ts";
 export { type Caller, TimeSlice } from "./time-slice.ts";
 export { makeFolder, makeFolderAsync } from "./make-folder.ts";

@@ -97,6 +97,9 @@ export function wellKnownNames({
       deprecatedRollbackTo: `deprecated.deployment.rollback.to`,
       podDeletionCost: `controller.${domain}/pod-deletion-cost`,
       jobTracking: `batch.${domain}/job-tracking`,
+      jobIndexFailures: `batch.${domain}/job-index-failure-count`,
+      jobIndexIgnoredFailures: `batch.${domain}/job-index-ignored-failure-count`,
+      cronJobScheduled: `batch.${domain}/cronjob-scheduled-timestamp`,
       seccompPod: `seccomp.security.alpha.${domain}/pod`,
       seccompContainerPrefix: `container.seccomp.security.alpha.${domain}/`,
       appArmorContainerPrefix: `container.apparmor.security.beta.${domain}/`,
@@ -156,6 +159,8 @@ export function wellKnownNames({
       loadBalancerCleanup: `service.${domain}/load-balancer-cleanup`,
       jobTracking: `batch.${domain}/job-tracking`,
     },
+    /** The name by which jobs select the job controller of the controller manager. */
+    jobManager: `${domain}/job-controller`,
     secretTypes: {
       serviceAccountToken: `${domain}/service-account-token`,
       dockerConfig: `${domain}/dockercfg`,

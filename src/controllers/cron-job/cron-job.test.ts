@@ -91,3 +91,32 @@ test("an active job that is not observed is kept until it is known to be gone", 
     },
   );
 });
+
+for (const [timeZone, pattern] of [
+  [undefined, /:00Z$/],
+  ["Asia/Kolkata", /:00\+05:30$/],
+] as const)
+  test(`a job is annotated with the time that it is scheduled for, in the zone ${timeZone ?? "UTC"}`, async () => {
+    const clock = virtualClock(Math.ceil(Date.now() / 60_000) * 60_000 + 20_000);
+    await withController(
+      cronJobController,
+      async ({ client }) => {
+        const template = { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] } };
+        const jobTemplate = { metadata: { annotations: { a: "b" } }, spec: { template } };
+        await client.of(kinds.cronJobs).create({
+          metadata: { name: "c", namespace },
+          spec: { schedule: "* * * * *", jobTemplate, ...(timeZone && { timeZone }) },
+        } as never);
+        const job = await until(async () => {
+          await clock.advance(1000);
+          return (await client.of(kinds.jobs).list({ namespace })).items[0];
+        });
+        const { a, "batch.orch.io/cronjob-scheduled-timestamp": at } = job.metadata.annotations ?? {};
+        assert.equal(a, "b");
+        assert.match(at!, pattern);
+        assert.equal(job.metadata.name, `c-${Date.parse(at!) / 60_000}`);
+      },
+      clock,
+      { CronJobsScheduledAnnotation: true },
+    );
+  });

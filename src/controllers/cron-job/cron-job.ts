@@ -1,6 +1,6 @@
 // CronJob: creates a job for each scheduled time, subject to deadline and concurrency policy.
 import type { CronJob, CronJobStatus, Job, ObjectReference } from "#api";
-import { type CronSchedule, exponentialBuckets, parseCron, timeOfMillis } from "#base";
+import { type CronSchedule, exponentialBuckets, parseCron, timeInZone, timeOfMillis } from "#base";
 import { type AnyObject, kinds } from "#client";
 import {
   type Controller,
@@ -75,7 +75,7 @@ function nextTime(cronJob: SeenCronJob, now: number): number | undefined {
 }
 
 export function cronJobController(context: ControllerContext): Controller {
-  const { client, clock, view, dialect } = context;
+  const { client, clock, view, dialect, gates } = context;
   const events = recorderFor(context, "cronjob-controller");
   const resource = client.of(kinds.cronJobs);
   const jobClient = client.of(kinds.jobs);
@@ -287,14 +287,18 @@ export function cronJobController(context: ControllerContext): Controller {
     scheduledAt: number,
   ): Promise<SeenJob | undefined> {
     const namespace = cronJob.metadata.namespace!;
-    const { metadata, spec } = cronJob.spec.jobTemplate;
+    const { jobTemplate, timeZone } = cronJob.spec;
+    const { metadata, spec } = jobTemplate;
+    const noted = gates.enabled("CronJobsScheduledAnnotation") && {
+      [dialect.names.annotations.cronJobScheduled]: timeInZone(scheduledAt, timeZone ?? "UTC"),
+    };
     try {
       const job = await jobClient.create({
         metadata: {
           name,
           namespace,
           ...(metadata.labels && { labels: metadata.labels }),
-          ...(metadata.annotations && { annotations: metadata.annotations }),
+          ...((metadata.annotations || noted) && { annotations: { ...metadata.annotations, ...noted } }),
           ownerReferences: [controllerReference(cronJob)],
         },
         spec,

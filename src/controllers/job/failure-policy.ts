@@ -12,13 +12,14 @@ export interface FailureVerdict {
   readonly failsJob?: string;
 }
 
-export function judgeFailure(policy: Policy | undefined, pod: Pod): FailureVerdict {
+/** Rules with actions of later releases are skipped unless these are enabled. */
+export function judgeFailure(policy: Policy | undefined, pod: Pod, failsIndexes = false): FailureVerdict {
   for (const [index, rule] of (policy?.rules ?? []).entries()) {
     const match = matchOf(rule, pod);
     if (match === undefined) continue;
     const { action } = rule;
     if (action === "Ignore") return { counts: false, action };
-    if (action === "Count") return { counts: true, action };
+    if (action === "Count" || (action === "FailIndex" && failsIndexes)) return { counts: true, action };
     if (action === "FailJob")
       return { counts: true, action, failsJob: `${match} matching FailJob rule at index ${index}` };
   }

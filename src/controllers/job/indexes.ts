@@ -3,11 +3,23 @@
 /** Parses indexes, dropping those not below the number of completions. */
 export function parseIndexes(text: string | undefined, completions: number): Set<number> {
   const indexes = new Set<number>();
-  for (const part of (text ?? "").split(",").filter(Boolean)) {
-    const [first, last = first] = part.split("-").map(Number);
-    for (let index = first!; index <= last! && index < completions; index++) indexes.add(index);
-  }
+  for (const [first, last] of parseRanges(text, completions))
+    for (let index = first; index <= last; index++) indexes.add(index);
   return indexes;
+}
+
+/** Same as parseIndexes, as the first and last index of each range. */
+export function parseRanges(
+  text: string | undefined,
+  completions: number,
+): (readonly [first: number, last: number])[] {
+  const parts = (text ?? "").split(",").filter(Boolean);
+  return parts
+    .map((part) => {
+      const [first, last = first] = part.split("-").map(Number);
+      return [first!, Math.min(last!, completions - 1)] as const;
+    })
+    .filter(([first, last]) => first <= last);
 }
 
 /** Formats indexes; runs of three or more are written as ranges. */

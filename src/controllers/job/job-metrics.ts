@@ -74,7 +74,7 @@ export function jobMetrics(metrics: Metrics, hasFinalizer: (pod: SeenPod) => boo
       syncs.with(...labels).add();
     },
     finished: (job, { type, reason = "" }) => {
-      const labels = type === "Complete" ? ["succeeded", ""] : ["failed", reason];
+      const labels = type === "Complete" ? ["succeeded", reason] : ["failed", reason];
       finished.with(modeOf(job), ...labels).add();
     },
     podsFinished: (before, job) => {

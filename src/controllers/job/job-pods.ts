@@ -3,7 +3,7 @@ import type { Container, Job, Pod } from "#api";
 import type { AnyObject, Draft } from "#client";
 import type { Dialect } from "#dialect";
 import { compareByAge } from "../pod-ranking.ts";
-import { type SeenPod, podFromTemplate } from "../pods.ts";
+import { type SeenPod, isDeleting, isFinished, podFromTemplate } from "../pods.ts";
 
 export type SeenJob = Job & AnyObject;
 
@@ -20,6 +20,11 @@ export function indexOf({ metadata }: Pick<AnyObject, "metadata">, { names }: Di
   return text !== undefined && /^\d+$/.test(text) ? Number(text) : -1;
 }
 
+export function hasValidIndex(job: Job, pod: Pick<AnyObject, "metadata">, dialect: Dialect): boolean {
+  const index = indexOf(pod, dialect);
+  return !isIndexed(job) || (index >= 0 && index < (job.spec.completions ?? 0));
+}
+
 /** Job behaviour controlled by feature gates. */
 export interface JobRules {
   /** Whether pod failure policies are honoured. */
@@ -29,15 +34,39 @@ export interface JobRules {
    * failure.
    */
   readonly deletedPodsFail: boolean;
+  /** Whether indexes may fail by a limit of their own. */
+  readonly failedIndexes: boolean;
+  /** Whether jobs may have their pods replaced only once these have failed, and report terminating pods. */
+  readonly replacementPolicies: boolean;
+  /** Whether jobs may succeed before all of their indexes have. */
+  readonly successPolicies: boolean;
+  /** Whether other controllers may manage jobs. */
+  readonly otherManagers: boolean;
+  /** Whether the completion index is a label, too. */
+  readonly indexLabels: boolean;
 }
+
+/** Reports whether a job finishes only when its last pod has terminated, and announces its end before. */
+export const announcesEnd = ({ replacementPolicies, otherManagers }: JobRules): boolean =>
+  replacementPolicies || otherManagers;
+export const isTerminating = (pod: SeenPod): boolean => isDeleting(pod) && !isFinished(pod);
+
+/** Reports whether another controller manages the job. */
+export const isManagedElsewhere = ({ spec }: Job, rules: JobRules, { names }: Dialect): boolean =>
+  rules.otherManagers && typeof spec.managedBy === "string" && spec.managedBy !== names.jobManager;
 
 /** Returns the pod failure policy that is in effect. */
 export const failurePolicyOf = ({ spec }: Job, rules: JobRules): Job["spec"]["podFailurePolicy"] =>
   rules.failurePolicies ? spec.podFailurePolicy : undefined;
 
+/** Reports whether pods are replaced only once they have failed. */
+export const replacesFailedOnly = (job: Job, rules: JobRules): boolean =>
+  rules.replacementPolicies &&
+  (job.spec.podReplacementPolicy === "Failed" || Boolean(failurePolicyOf(job, rules)));
+
 /** Reports whether only its phase decides that a pod has finished; otherwise a deletion does, too. */
 export const endsByPhase = (job: Job, rules: JobRules): boolean =>
-  rules.deletedPodsFail && Boolean(failurePolicyOf(job, rules));
+  replacesFailedOnly(job, rules) || (rules.deletedPodsFail && Boolean(failurePolicyOf(job, rules)));
 
 /** Reports whether the pod counts as failed for the job. */
 export function hasFailed({ status, metadata }: SeenPod, job: Job, rules: JobRules): boolean {
@@ -58,12 +87,22 @@ export function isPastRestartLimit({ spec }: Job, pods: readonly SeenPod[]): boo
 
 const longestGenerateName = 58;
 
-export function newJobPod(job: SeenJob, index: number | undefined, dialect: Dialect): Draft<Pod> {
+/** The completion index of a new pod, and annotations that depend on it. */
+export interface PodIndex {
+  readonly index: number;
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** Whether the index is a label, too. */
+  readonly labelled?: boolean;
+}
+
+export function newJobPod(job: SeenJob, given: PodIndex | undefined, dialect: Dialect): Draft<Pod> {
   const pod = podFromTemplate(job.spec.template, job);
   const finalizer = dialect.names.finalizers.jobTracking;
   const finalizers = [...(pod.metadata.finalizers ?? []).filter((each) => each !== finalizer), finalizer];
-  if (index === undefined) return { ...pod, metadata: { ...pod.metadata, finalizers } };
+  if (given === undefined) return { ...pod, metadata: { ...pod.metadata, finalizers } };
+  const { index, annotations, labelled = false } = given;
   const key = dialect.names.labels.jobCompletionIndex;
+  const fieldPath = `metadata.${labelled ? "labels" : "annotations"}['${key}']`;
   const suffix = `-${index}-`;
   const name = job.metadata.name!;
   const withIndex = (container: Container): Container =>
@@ -75,7 +114,7 @@ export function newJobPod(job: SeenJob, index: number | undefined, dialect: Dial
             ...(container.env ?? []),
             {
               name: "JOB_COMPLETION_INDEX",
-              valueFrom: { fieldRef: { apiVersion: "v1", fieldPath: `metadata.annotations['${key}']` } },
+              valueFrom: { fieldRef: { apiVersion: "v1", fieldPath } },
             },
           ],
         };
@@ -84,7 +123,8 @@ export function newJobPod(job: SeenJob, index: number | undefined, dialect: Dial
     metadata: {
       ...pod.metadata,
       generateName: name.slice(0, longestGenerateName - suffix.length) + suffix,
-      annotations: { ...pod.metadata.annotations, [key]: String(index) },
+      ...(labelled && { labels: { ...pod.metadata.labels, [key]: String(index) } }),
+      annotations: { ...pod.metadata.annotations, [key]: String(index), ...annotations },
       finalizers,
     },
     spec: {

@@ -6,11 +6,13 @@ import { judgeFailure } from "./failure-policy.ts";
 import {
   type JobRules,
   type SeenJob,
+  announcesEnd,
   failurePolicyOf,
   hasFailed,
   isPastRestartLimit,
   isSuspended,
 } from "./job-pods.ts";
+import { metRule } from "./success-policy.ts";
 
 /** Returns the condition that finishes the job now, if any. */
 export function finishOf(
@@ -23,21 +25,58 @@ export function finishOf(
   isPastLimit: boolean,
   now: number,
 ): JobCondition | undefined {
-  const target = status.conditions?.find(({ type }) => type === "FailureTarget");
-  if (target && rules.failurePolicies)
+  const isSet = (type: string) =>
+    status.conditions?.find((each) => each.type === type && each.status === "True");
+  const success = isSet("SuccessCriteriaMet");
+  if (success && (rules.successPolicies || announcesEnd(rules))) return success;
+  const target = isSet("FailureTarget");
+  if (target && (rules.failurePolicies || announcesEnd(rules)))
     return newCondition("Failed", target.reason ?? "", target.message ?? "", now);
   const policy = failurePolicyOf(job, rules);
   for (const pod of policy ? mine : []) {
-    const { failsJob } = hasFailed(pod, job, rules) ? judgeFailure(policy, pod) : {};
+    const { failsJob } = hasFailed(pod, job, rules) ? judgeFailure(policy, pod, rules.failedIndexes) : {};
     if (failsJob) return newCondition("FailureTarget", "PodFailurePolicy", failsJob, now);
   }
+  const failed = failureType(rules);
   if (isPastLimit || isPastRestartLimit(job, mine))
-    return newCondition("Failed", "BackoffLimitExceeded", "Job has reached the specified backoff limit", now);
+    return newCondition(failed, "BackoffLimitExceeded", "Job has reached the specified backoff limit", now);
   const seconds = job.spec.activeDeadlineSeconds;
   if (typeof seconds !== "number" || isSuspended(job) || !status.startTime) return undefined;
   return now - timeOf(status.startTime) >= seconds * 1000
-    ? newCondition("Failed", "DeadlineExceeded", "Job was active longer than specified deadline", now)
+    ? newCondition(failed, "DeadlineExceeded", "Job was active longer than specified deadline", now)
     : undefined;
+}
+
+const failureType = (rules: JobRules): string => (announcesEnd(rules) ? "FailureTarget" : "Failed");
+
+/** Returns the condition that finishes the job because of the indexes that have failed or succeeded. */
+export function finishOfIndexes(
+  { spec }: SeenJob,
+  rules: JobRules,
+  indexes: { readonly succeeded: ReadonlySet<number>; readonly failed: ReadonlySet<number> | undefined },
+  now: number,
+): JobCondition | undefined {
+  const { succeeded, failed } = indexes;
+  const completions = spec.completions ?? 0;
+  if (failed && failed.size > (spec.maxFailedIndexes ?? Infinity))
+    return newCondition(
+      failureType(rules),
+      "MaxFailedIndexesExceeded",
+      "Job has exceeded the specified maximal number of failed indexes",
+      now,
+    );
+  if (failed && failed.size > 0 && failed.size + succeeded.size >= completions)
+    return newCondition(failureType(rules), "FailedIndexes", "Job has failed indexes", now);
+  const met = rules.successPolicies ? metRule(spec.successPolicy, succeeded, completions) : undefined;
+  return met === undefined ? undefined : newCondition("SuccessCriteriaMet", "SuccessPolicy", met, now);
+}
+
+/** Returns the condition of a job with all of its completions. */
+export function completion(rules: JobRules, now: number): JobCondition {
+  const [reason, message] = rules.successPolicies
+    ? ["CompletionsReached", "Reached expected number of succeeded pods"]
+    : ["", ""];
+  return newCondition(announcesEnd(rules) ? "SuccessCriteriaMet" : "Complete", reason, message, now);
 }
 
 export const newCondition = (type: string, reason: string, message: string, now: number): JobCondition => ({

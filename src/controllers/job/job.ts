@@ -1,5 +1,4 @@
 // Job: runs pods to completion and counts each of them once by means of a finalizer.
-import type { JobCondition, JobStatus } from "#api";
 import { timeOfMillis } from "#base";
 import { kinds } from "#client";
 import {
@@ -17,50 +16,56 @@ import {
 } from "#controllerkit";
 import { ownedPods } from "../owned-pods.ts";
 import { podControl, slowStart } from "../pod-control.ts";
-import { type SeenPod, isActive, isFinished, isReady, keyOf, splitKey, timeOf } from "../pods.ts";
+import { type SeenPod, isActive, isReady, keyOf, splitKey, timeOf } from "../pods.ts";
 import { type Backoff, nextBackoff, noFailures, remainingMilliseconds } from "./backoff.ts";
 import { judgeFailure } from "./failure-policy.ts";
-import { countReleased, finishOf, newCondition, uncountedOf, withCondition } from "./job-status.ts";
-import { formatIndexes, parseIndexes, pendingIndexes } from "./indexes.ts";
+import {
+  failedIndexesOf,
+  failureAnnotations,
+  limitsIndexes,
+  podsToReplace,
+  readyIndexes,
+} from "./index-failures.ts";
+import { parseIndexes, pendingIndexes } from "./indexes.ts";
 import { type Progress, type SyncAction, jobMetrics } from "./job-metrics.ts";
 import {
+  type JobRules,
+  type PodIndex,
   type SeenJob,
-  endsByPhase,
+  announcesEnd,
   failurePolicyOf,
   hasFailed,
+  hasValidIndex,
   indexOf,
   isIndexed,
   isJobFinished,
+  isManagedElsewhere,
   isSuspended,
+  isTerminating,
   newJobPod,
   podsToRemove,
+  replacesFailedOnly,
 } from "./job-pods.ts";
+import { completion, finishOf, finishOfIndexes, newCondition, withCondition } from "./job-status.ts";
+import { type Sync, podTracker } from "./pod-tracker.ts";
 
 /** Delay in which pod changes are batched. */
 const batchMilliseconds = 1000;
 const maxPodsPerSync = 500;
-const maxUncountedPods = 500;
 
 type Requeue = { readonly requeueAfterMilliseconds: number } | void;
-
-/** State of one sync; the job includes the writes made so far. */
-interface Sync {
-  readonly key: string;
-  job: SeenJob;
-  readonly pods: readonly SeenPod[];
-  readonly active: readonly SeenPod[];
-  readonly satisfied: boolean;
-  readonly succeededIndexes: ReadonlySet<number>;
-  status: JobStatus;
-  backoff: Backoff;
-}
 
 export function jobController(context: ControllerContext): Controller {
   const { client, clock, view, dialect, gates } = context;
   const finalizer = dialect.names.finalizers.jobTracking;
-  const rules = {
+  const rules: JobRules = {
     failurePolicies: gates.enabled("JobPodFailurePolicy"),
     deletedPodsFail: gates.enabled("PodDisruptionConditions"),
+    failedIndexes: gates.enabled("JobBackoffLimitPerIndex"),
+    replacementPolicies: gates.enabled("JobPodReplacementPolicy"),
+    successPolicies: gates.enabled("JobSuccessPolicy"),
+    otherManagers: gates.enabled("JobManagedBy"),
+    indexLabels: gates.enabled("PodIndexLabel"),
   };
   const countsReady = gates.enabled("JobReadyPods");
   const events = recorderFor(context, "job-controller");
@@ -70,8 +75,17 @@ export function jobController(context: ControllerContext): Controller {
   const podClient = client.of(kinds.pods);
   const expected = expectations(clock);
   const backoffs = new Map<string, Backoff>();
-  /** Pods whose finalizer was removed, by job, until the informer observes it. */
-  const released = new Map<string, Set<string>>();
+  const tracker = podTracker({
+    rules,
+    dialect,
+    clock,
+    events,
+    metrics,
+    hasFinalizer,
+    removeFinalizer,
+    writeStatus: (job, status) => jobClient.update({ ...job, status }, { subresource: "status" }),
+    saveBackoff: (key, backoff) => void backoffs.set(key, backoff),
+  });
   const queue = queueFor(context, "job", sync, {
     baseDelayMilliseconds: 10_000,
     maxDelayMilliseconds: 6 * 60_000,
@@ -83,7 +97,7 @@ export function jobController(context: ControllerContext): Controller {
     if (event.type !== "deleted") return;
     expected.forget(key);
     backoffs.delete(key);
-    released.delete(key);
+    tracker.forget(key);
     for (const pod of pods.informer.controlledBy(event.object.metadata.uid!))
       if (hasFinalizer(pod)) orphanQueue.add(keyOf(pod));
   });
@@ -95,7 +109,7 @@ export function jobController(context: ControllerContext): Controller {
     onDeleted: (job, pod) => expected.deletionObserved(keyOf(job), pod.metadata.uid!),
     onOwner: (job, { type, object: pod }) => {
       const key = keyOf(job);
-      if (type === "deleted" || !hasFinalizer(pod)) released.get(key)?.delete(pod.metadata.uid!);
+      if (type === "deleted" || !hasFinalizer(pod)) tracker.releaseObserved(key, pod.metadata.uid!);
       if (isJobFinished(job) && hasFinalizer(pod)) orphanQueue.add(keyOf(pod));
       queue.addAfter(key, countsReady ? batchMilliseconds : 0);
     },
@@ -127,7 +141,7 @@ export function jobController(context: ControllerContext): Controller {
     const pod = pods.informer.get(namespace, name);
     if (!pod || !hasFinalizer(pod)) return;
     const job = ownerOf(pod);
-    if (!job || isJobFinished(job)) await removeFinalizer(pod);
+    if (!job || (isJobFinished(job) && !isManagedElsewhere(job, rules, dialect))) await removeFinalizer(pod);
   }
 
   async function removeFinalizer({ metadata }: SeenPod): Promise<void> {
@@ -139,7 +153,7 @@ export function jobController(context: ControllerContext): Controller {
   async function sync(key: string): Promise<Requeue> {
     const [namespace, name] = splitKey(key);
     const job = jobs.get(namespace, name);
-    if (!job) return;
+    if (!job || isManagedElsewhere(job, rules, dialect)) return;
     if (isJobFinished(job)) {
       backoffs.delete(key);
       return;
@@ -176,7 +190,7 @@ export function jobController(context: ControllerContext): Controller {
     const now = clock.now();
     const uncounted = job.status.uncountedTerminatedPods ?? {};
     const [oldSucceeded, oldFailed] = [uncounted.succeeded ?? [], uncounted.failed ?? []];
-    const countable = mine.filter((pod) => isTracked(key, pod) && hasValidIndex(job, pod));
+    const countable = mine.filter((pod) => tracker.isTracked(key, pod) && hasValidIndex(job, pod, dialect));
     const newSucceeded = countable.filter(
       ({ status, metadata }) => status.phase === "Succeeded" && !oldSucceeded.includes(metadata.uid!),
     );
@@ -185,65 +199,96 @@ export function jobController(context: ControllerContext): Controller {
     );
     const { backoffLimit, completions } = job.spec;
     const policy = failurePolicyOf(job, rules);
-    const counted = newFailed.filter((pod) => judgeFailure(policy, pod).counts);
+    const counted = newFailed.filter((pod) => judgeFailure(policy, pod, rules.failedIndexes).counts);
     const failed = (job.status.failed ?? 0) + counted.length + oldFailed.length;
     const indexes = isIndexed(job)
       ? parseIndexes(job.status.completedIndexes, completions ?? 0)
       : new Set<number>();
     const allIndexes = new Set(indexes);
     for (const pod of mine)
-      if (isIndexed(job) && pod.status.phase === "Succeeded" && hasValidIndex(job, pod) && hasFinalizer(pod))
+      if (
+        isIndexed(job) &&
+        pod.status.phase === "Succeeded" &&
+        hasValidIndex(job, pod, dialect) &&
+        hasFinalizer(pod)
+      )
         allIndexes.add(indexOf(pod, dialect));
     const succeeded = isIndexed(job)
       ? allIndexes.size
       : (job.status.succeeded ?? 0) + newSucceeded.length + oldSucceeded.length;
+    const active = mine.filter(isActive);
+    const failedIndexes = limitsIndexes(job, rules)
+      ? failedIndexesOf(job, mine.filter(hasFinalizer), rules, dialect)
+      : undefined;
     const state: Sync = {
       key,
       job,
       pods: mine,
-      active: mine.filter(isActive),
+      active,
       satisfied,
       succeededIndexes: indexes,
+      failedIndexes,
+      toReplace: failedIndexes
+        ? podsToReplace(
+            countable.filter((pod) => hasFailed(pod, job, rules)),
+            new Set([...allIndexes, ...failedIndexes, ...active.map((pod) => indexOf(pod, dialect))]),
+            dialect,
+          )
+        : new Map(),
+      ready: active.filter(isReady).length,
+      terminating: mine.filter(isTerminating).length,
       status: {
         ...job.status,
         ...(!job.status.startTime && !isSuspended(job) && { startTime: timeOfMillis(now) }),
       },
       backoff: nextBackoff(backoffs.get(key) ?? noFailures, newSucceeded, newFailed, now),
     };
-    let finished = finishOf({ job, mine, rules }, state.status, (backoffLimit ?? 6) < failed, now);
-    let active = state.active.length;
+    let finished =
+      finishOf({ job, mine, rules }, state.status, (backoffLimit ?? 6) < failed, now) ??
+      (isIndexed(job)
+        ? finishOfIndexes(job, rules, { succeeded: allIndexes, failed: failedIndexes }, now)
+        : undefined);
+    let activeCount = active.length;
     let failure: Error | undefined;
     let requeueAfter: number | undefined;
     let suspendChanged = false;
     if (finished) {
-      const results = await Promise.allSettled(state.active.map((pod) => control.delete(job, pod)));
-      const error = results.find((each) => each.status === "rejected")?.reason as Error | undefined;
-      active -= results.filter((each) => each.status === "fulfilled").length;
-      if (active > 0 || !satisfied) finished = undefined;
-      failure = error;
+      const results = await Promise.allSettled(active.map((pod) => control.delete(job, pod)));
+      failure = results.find((each) => each.status === "rejected")?.reason as Error | undefined;
+      activeCount -= countDeleted(state, active, results);
+      if (activeCount > 0 || !satisfied) finished = undefined;
     } else {
       const isManaged = satisfied && !job.metadata.deletionTimestamp;
       if (isManaged)
         ({
-          active,
+          active: activeCount,
           action: progress.action,
           failure,
           requeueAfter,
         } = await manage(state, succeeded, allIndexes));
       const isComplete =
-        active === 0 &&
+        activeCount === 0 &&
         (completions === null || completions === undefined ? succeeded > 0 : succeeded >= completions);
-      if (isComplete && requeueAfter === undefined) finished = newCondition("Complete", "", "", now);
+      if (isComplete && requeueAfter === undefined) finished = completion(rules, now);
       else if (isManaged) suspendChanged = markSuspended(state);
-      if (active < 0) active = 0;
+      if (activeCount < 0) activeCount = 0;
     }
-    const ready = countsReady ? state.active.filter(isReady).length : undefined;
+    const ready = countsReady ? state.ready : undefined;
+    const terminating = rules.replacementPolicies ? state.terminating : undefined;
     const needsFlush =
-      suspendChanged || active !== (job.status.active ?? 0) || ready !== (job.status.ready ?? undefined);
-    const { active: _, ready: __, ...rest } = state.status;
-    state.status = { ...rest, ...(active > 0 && { active }), ...(ready !== undefined && { ready }) };
-    await track(state, finished, needsFlush);
-    if (failed > (job.status.failed ?? 0) && !isJobFinished(state.job))
+      suspendChanged ||
+      activeCount !== (job.status.active ?? 0) ||
+      ready !== (job.status.ready ?? undefined) ||
+      terminating !== (job.status.terminating ?? undefined);
+    const { active: _, ready: __, terminating: ___, ...rest } = state.status;
+    state.status = {
+      ...rest,
+      ...(activeCount > 0 && { active: activeCount }),
+      ...(ready !== undefined && { ready }),
+      ...(terminating !== undefined && { terminating }),
+    };
+    await tracker.track(state, finished, needsFlush);
+    if (failed > (job.status.failed ?? 0) && !failedIndexes && !isJobFinished(state.job))
       requeueAfter = Math.min(
         requeueAfter ?? Infinity,
         Math.max(batchMilliseconds, remainingMilliseconds(state.backoff, now)),
@@ -254,13 +299,16 @@ export function jobController(context: ControllerContext): Controller {
     if (next !== Infinity) return { requeueAfterMilliseconds: next };
   }
 
-  function isTracked(key: string, pod: SeenPod): boolean {
-    return hasFinalizer(pod) && !released.get(key)?.has(pod.metadata.uid!);
-  }
-
-  function hasValidIndex(job: SeenJob, pod: SeenPod): boolean {
-    const index = indexOf(pod, dialect);
-    return !isIndexed(job) || (index >= 0 && index < (job.spec.completions ?? 0));
+  /** Counts pods that the sync has deleted. The ready count of 1.27 includes them. */
+  function countDeleted(
+    state: Sync,
+    pods: readonly SeenPod[],
+    results: readonly PromiseSettledResult<unknown>[],
+  ): number {
+    const deleted = pods.filter((_, at) => results[at]!.status === "fulfilled");
+    state.terminating += deleted.length;
+    if (announcesEnd(rules)) state.ready -= deleted.filter(isReady).length;
+    return deleted.length;
   }
 
   function deadlineIn(job: SeenJob): number | undefined {
@@ -289,25 +337,40 @@ export function jobController(context: ControllerContext): Controller {
         : Math.max(0, Math.min(limit, completions - succeeded));
     const surplus = podsToRemove(job, active, Math.max(0, active.length - wanted), dialect);
     if (surplus.length > 0) return await remove(state, surplus.slice(0, maxPodsPerSync));
-    if (active.length >= wanted)
+    const missing = wanted - active.length - (replacesFailedOnly(job, rules) ? state.terminating : 0);
+    if (missing <= 0)
       return { active: active.length, action: "tracking", failure: undefined, requeueAfter: undefined };
-    const delay = remainingMilliseconds(state.backoff, clock.now());
-    // Like the reference: until then the status reports no active pods, even if there are some.
-    if (delay > 0) return { active: 0, action: "pods_created", failure: undefined, requeueAfter: delay };
-    return await create(state, Math.min(maxPodsPerSync, wanted - active.length), done);
+    const delay = state.failedIndexes ? 0 : remainingMilliseconds(state.backoff, clock.now());
+    if (delay > 0) return waiting(state, delay);
+    return await create(state, Math.min(maxPodsPerSync, missing), done);
+  }
+
+  /** Until the delay has passed, the status of 1.27 reports no active pods, even if there are some. */
+  function waiting({ active }: Sync, requeueAfter: number): Managed {
+    const reported = announcesEnd(rules) ? active.length : 0;
+    return { active: reported, action: "pods_created", failure: undefined, requeueAfter };
   }
 
   async function create(state: Sync, missing: number, done: ReadonlySet<number>): Promise<Managed> {
     const { job, key, active } = state;
-    const taken = new Set(active.map((pod) => indexOf(pod, dialect)));
-    const indexes = isIndexed(job)
-      ? pendingIndexes(taken, done, missing, job.spec.completions ?? 0)
+    const holding = replacesFailedOnly(job, rules)
+      ? state.pods.filter((pod) => isActive(pod) || isTerminating(pod))
+      : active;
+    const taken = new Set(holding.map((pod) => indexOf(pod, dialect)));
+    const ended = state.failedIndexes ? done.union(state.failedIndexes) : done;
+    const pending = isIndexed(job)
+      ? pendingIndexes(taken, ended, missing, job.spec.completions ?? 0)
       : undefined;
+    const { indexes, delay } =
+      pending && state.failedIndexes
+        ? readyIndexes(pending, state.toReplace, clock.now(), dialect)
+        : { indexes: pending, delay: 0 };
+    if (delay > 0) return waiting(state, delay);
     const count = indexes ? indexes.length : missing;
     expected.expectCreations(key, count);
     const { succeeded, error } = await slowStart(count, async (at) => {
       try {
-        await control.create(job, newJobPod(job, indexes?.[at], dialect));
+        await control.create(job, newJobPod(job, indexes && podIndex(state, indexes[at]!), dialect));
       } catch (failed) {
         if (!isNamespaceTerminating(failed)) throw failed;
         expected.creationObserved(key);
@@ -322,8 +385,19 @@ export function jobController(context: ControllerContext): Controller {
     };
   }
 
+  function podIndex({ job, failedIndexes, toReplace }: Sync, index: number): PodIndex {
+    return {
+      index,
+      labelled: rules.indexLabels,
+      ...(failedIndexes && {
+        annotations: failureAnnotations(job, toReplace.get(index), rules, dialect),
+      }),
+    };
+  }
+
   /** Pods deleted here do not count as failed. */
-  async function remove({ job, key, active }: Sync, victims: readonly SeenPod[]): Promise<Managed> {
+  async function remove(state: Sync, victims: readonly SeenPod[]): Promise<Managed> {
+    const { job, key, active } = state;
     expected.expectDeletions(
       key,
       victims.map(({ metadata }) => metadata.uid!),
@@ -339,7 +413,7 @@ export function jobController(context: ControllerContext): Controller {
         }
       }),
     );
-    const removed = results.filter((each) => each.status === "fulfilled").length;
+    const removed = countDeleted(state, victims, results);
     const failure = results.find((each) => each.status === "rejected")?.reason as Error | undefined;
     return { active: active.length - removed, action: "pods_deleted", failure, requeueAfter: undefined };
   }
@@ -357,135 +431,5 @@ export function jobController(context: ControllerContext): Controller {
     if (conditionStatus === "False") state.status = { ...state.status, startTime: timeOfMillis(now) };
     events.event(job, "Normal", event, text);
     return true;
-  }
-
-  /**
-   * Counts finished pods exactly once: writes their uids to the status first, then removes their finalizers,
-   * then turns the uids into counts.
-   */
-  async function track(state: Sync, given: JobCondition | undefined, flush: boolean): Promise<void> {
-    const { job, key, pods: mine } = state;
-    const isByIndex = isIndexed(job);
-    let finished = given;
-    let needsFlush = flush;
-    const tracked = mine.filter((pod) => isTracked(key, pod));
-    const withFinalizer = new Set(tracked.map(({ metadata }) => metadata.uid!));
-    let { status } = state;
-    const released = countReleased(status, withFinalizer);
-    needsFlush ||= released !== status;
-    status = released;
-    const uncounted = {
-      succeeded: [...(status.uncountedTerminatedPods?.succeeded ?? [])],
-      failed: [...(status.uncountedTerminatedPods?.failed ?? [])],
-    };
-    const release: SeenPod[] = [];
-    /** Actions of the failure policy, one for each pod it applied to. */
-    const handled: string[] = [];
-    const indexes = new Set(state.succeededIndexes);
-    let isFull = false;
-    for (const pod of tracked) {
-      const uid = pod.metadata.uid!;
-      const { phase } = pod.status;
-      const isTerminated = endsByPhase(job, rules)
-        ? isFinished(pod) || finished !== undefined
-        : Boolean(pod.metadata.deletionTimestamp) || finished !== undefined;
-      if (isFinished(pod) || isTerminated || job.metadata.deletionTimestamp) release.push(pod);
-      if (phase === "Succeeded" && !uncounted.failed.includes(uid)) {
-        if (isByIndex) {
-          if (hasValidIndex(job, pod)) indexes.add(indexOf(pod, dialect));
-        } else if (!uncounted.succeeded.includes(uid)) uncounted.succeeded.push(uid);
-      } else if ((phase === "Failed" || isTerminated) && !uncounted.failed.includes(uid))
-        if (hasValidIndex(job, pod)) {
-          const { counts, action } = judgeFailure(failurePolicyOf(job, rules), pod);
-          if (action !== undefined) handled.push(action);
-          if (counts) uncounted.failed.push(uid);
-        }
-      isFull =
-        indexes.size - state.succeededIndexes.size + uncounted.succeeded.length + uncounted.failed.length >=
-        maxUncountedPods;
-      if (isFull) break;
-    }
-    const before = status.uncountedTerminatedPods ?? {};
-    needsFlush ||=
-      uncounted.succeeded.length > (before.succeeded?.length ?? 0) ||
-      uncounted.failed.length > (before.failed?.length ?? 0);
-    status = { ...status, uncountedTerminatedPods: uncountedOf(uncounted) };
-    if (isByIndex) {
-      const text = formatIndexes(indexes);
-      needsFlush ||= text !== (status.completedIndexes ?? "");
-      // Fewer completions may drop indexes that were counted before.
-      const { succeeded: _, completedIndexes: __, ...rest } = status;
-      status = {
-        ...rest,
-        ...(indexes.size > 0 && { succeeded: indexes.size }),
-        ...(text !== "" && { completedIndexes: text }),
-      };
-    }
-    if (finished?.type === "FailureTarget") {
-      status = { ...status, conditions: withCondition(status.conditions, finished) };
-      finished = newCondition("Failed", finished.reason ?? "", finished.message ?? "", clock.now());
-      needsFlush = true;
-    }
-    if (needsFlush) {
-      state.job = await jobClient.update({ ...job, status }, { subresource: "status" });
-      status = state.job.status;
-      backoffs.set(key, state.backoff);
-      metrics.podsFinished(job.status, state.job);
-    }
-    for (const action of handled) metrics.failureHandled(action);
-    if (release.length > 0) await releaseAll(key, release);
-    const removed = new Set(release.map(({ metadata }) => metadata.uid!));
-    const after = countReleased(status, new Set([...withFinalizer].filter((uid) => !removed.has(uid))));
-    let flushAgain = after !== status;
-    status = after;
-    const uncountedLeft = status.uncountedTerminatedPods ?? {};
-    const isCounted = (uncountedLeft.succeeded?.length ?? 0) + (uncountedLeft.failed?.length ?? 0) === 0;
-    const isDone = finished !== undefined && !isFull && isCounted;
-    if (isDone) {
-      flushAgain = true;
-      status = {
-        ...status,
-        conditions: withCondition(status.conditions, finished!),
-        ...(finished!.type === "Complete" && { completionTime: finished!.lastTransitionTime! }),
-      };
-    }
-    if (!flushAgain) return;
-    const { status: written } = state.job;
-    state.job = await jobClient.update({ ...state.job, status }, { subresource: "status" });
-    if (isDone) recordFinished(state.job, finished!);
-    metrics.podsFinished(written, state.job);
-  }
-
-  async function releaseAll(key: string, pods: readonly SeenPod[]): Promise<void> {
-    const waiting = released.get(key) ?? new Set<string>();
-    released.set(key, waiting);
-    for (const { metadata } of pods) waiting.add(metadata.uid!);
-    const results = await Promise.allSettled(
-      pods.map(async (pod) => {
-        try {
-          await removeFinalizer(pod);
-        } catch (error) {
-          waiting.delete(pod.metadata.uid!);
-          throw error;
-        }
-      }),
-    );
-    const failure = results.find((each) => each.status === "rejected")?.reason as Error | undefined;
-    if (failure) throw failure;
-  }
-
-  function recordFinished(job: SeenJob, condition: JobCondition): void {
-    const { type, reason, message } = condition;
-    metrics.finished(job, condition);
-    if (type !== "Complete") return events.event(job, "Warning", reason ?? "", message ?? "");
-    const { completions } = job.spec;
-    if (typeof completions === "number" && (job.status.succeeded ?? 0) > completions)
-      events.event(
-        job,
-        "Warning",
-        "TooManySucceededPods",
-        "Too many succeeded pods running after completion count reached",
-      );
-    events.event(job, "Normal", "Completed", "Job completed");
   }
 }

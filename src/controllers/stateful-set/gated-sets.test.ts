@@ -29,6 +29,16 @@ const withSet = (spec: object, gates: GivenGates, run: (client: ApiClient) => Pr
 const namesOf = async (client: ApiClient): Promise<string[]> =>
   (await client.of(kinds.pods).list({ namespace })).items.map(({ metadata }) => metadata.name!).toSorted();
 
+for (const [isOn, label] of [
+  [true, "0"],
+  [false, undefined],
+] as const)
+  test(`a pod has the ordinal ${label ?? "in no label"}, with PodIndexLabel=${isOn}`, () =>
+    withSet({}, { PodIndexLabel: isOn }, async (client) => {
+      const pod = await until(async () => (await client.of(kinds.pods).list({ namespace })).items[0]);
+      assert.equal(pod.metadata.labels?.["apps.orch.io/pod-index"], label);
+    }));
+
 for (const [isOn, name] of [
   [true, "web-5"],
   [false, "web-0"],

@@ -66,11 +66,17 @@ export function withClaims(
   ] as NonNullable<Pod["spec"]["volumes"]>;
 }
 
+export interface PodIdentity {
+  readonly revision: string;
+  readonly ordinal: Ordinal;
+  /** Further labels by which the pod can be selected. */
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
 export function newPod(
   set: SeenStatefulSet,
   template: PodTemplateSpec,
-  revision: string,
-  ordinal: Ordinal,
+  { revision, ordinal, labels }: PodIdentity,
   { names }: Dialect,
 ): Draft<Pod> & { spec: Pod["spec"] } {
   const pod = podFromTemplate(template, set);
@@ -81,7 +87,12 @@ export function newPod(
     metadata: {
       ...metadata,
       name,
-      labels: { ...metadata.labels, [names.labels.statefulSetPodName]: name, [revisionLabel]: revision },
+      labels: {
+        ...metadata.labels,
+        ...labels,
+        [names.labels.statefulSetPodName]: name,
+        [revisionLabel]: revision,
+      },
     },
     spec: {
       ...pod.spec,

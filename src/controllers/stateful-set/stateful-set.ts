@@ -187,7 +187,9 @@ export function statefulSetController(context: ControllerContext): Controller {
       : isRolling && ordinal < startOf(set) + (set.status.currentReplicas ?? 0);
     const revision = below ? current : update;
     const template = templateOf<PodTemplateSpec>(revision);
-    return { state: "missing", draft: newPod(set, template, revision.metadata.name!, ordinal, dialect) };
+    const labels = gates.enabled("PodIndexLabel") && { [dialect.names.labels.podIndex]: String(ordinal) };
+    const identity = { revision: revision.metadata.name!, ordinal, ...(labels && { labels }) };
+    return { state: "missing", draft: newPod(set, template, identity, dialect) };
   }
 
   /** Reports whether the next replica must wait for this one. */

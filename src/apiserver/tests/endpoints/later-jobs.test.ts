@@ -45,12 +45,12 @@ const refused: [name: string, spec: object, details: string[]][] = [
   [
     "failing an index needs a limit per index",
     { podFailurePolicy: failsIndex },
-    ['action: Invalid value: \"FailIndex\": requires the backoffLimitPerIndex to be set'],
+    ['action: Invalid value: "FailIndex": requires the backoffLimitPerIndex to be set'],
   ],
   [
     "an unknown action is answered with all known ones",
     { podFailurePolicy: { rules: [{ ...failsIndex.rules[0], action: "X" }] } },
-    ['supported values: \"Count\", \"FailIndex\", \"FailJob\", \"Ignore\"'],
+    ['supported values: "Count", "FailIndex", "FailJob", "Ignore"'],
   ],
   [
     "a success policy needs an indexed job",
@@ -69,7 +69,7 @@ const refused: [name: string, spec: object, details: string[]][] = [
     [
       "rules[0].succeededCount: Invalid value: 6: must be less than or equal to 5 (the number of specified completions)",
       "rules[1].succeededCount: Invalid value: 3: must be less than or equal to 2 (the number of indexes in the specified succeededIndexes field)",
-      'rules[2].succeededIndexes: Invalid value: \"5\": error parsing succeededIndexes: too large index: \"5\"',
+      'rules[2].succeededIndexes: Invalid value: "5": error parsing succeededIndexes: too large index: "5"',
     ],
   ],
   [
@@ -87,7 +87,7 @@ const refused: [name: string, spec: object, details: string[]][] = [
       podFailurePolicy: { rules: [{ ...failsIndex.rules[0], action: "Ignore" }] },
       podReplacementPolicy: "TerminatingOrFailed",
     },
-    ['podReplacementPolicy: Unsupported value: \"TerminatingOrFailed\": supported values: \"Failed\"'],
+    ['podReplacementPolicy: Unsupported value: "TerminatingOrFailed": supported values: "Failed"'],
   ],
   [
     "the controller is a domain-prefixed path of limited length",
