@@ -9,7 +9,8 @@ import type { Catalog } from "../catalog.ts";
 import type { PathHandler } from "../router.ts";
 import { pathItems } from "./path-items.ts";
 import { type DocumentOptions, documentNames, openApiV2, openApiV3 } from "./document.ts";
-import { binaryDocument } from "./binary.ts";
+import { binaryV2 } from "./binary-v2.ts";
+import { binaryV3 } from "./binary-v3.ts";
 import { convertedToV3 } from "./convert-to-v3.ts";
 import { documentReply } from "./document-reply.ts";
 import { type RemotePart, mergedV2 } from "./merge-v2.ts";
@@ -24,10 +25,10 @@ interface Made {
 
 /** The OpenAPI 2 document also varies by encoding. */
 const varyV2 = "Accept-Encoding, Accept";
-const binaryTypes = [
-  "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
-  "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
-];
+/** The binary form of a version of OpenAPI: what clients ask for, and how it is returned. */
+const binaryTypes = (version: "v2" | "v3"): readonly string[] =>
+  ["@", "."].map((mark) => `application/com.github.proto-openapi.spec.${version}${mark}v1.0+protobuf`);
+const [binaryTypesV2, binaryTypesV3] = [binaryTypes("v2"), binaryTypes("v3")];
 
 export interface OpenApiOptions extends DocumentOptions {
   /** Called when the OpenAPI 2 document is built for the first time. */
@@ -74,13 +75,13 @@ export function openApi(
   return (call) => {
     const { path } = call.target;
     if (path === "/openapi/v2") {
-      const type = chosen(call, ["application/json", ...binaryTypes]);
+      const type = chosen(call, ["application/json", ...binaryTypesV2]);
       if (!type) return { ...notAcceptable, headers: { vary: varyV2 } };
       if (type !== "application/json") {
         return cached(
           call,
-          cachedDocument("v2 binary", catalog().generation, () => binaryDocument(documentV2(forClients))),
-          binaryTypes[1]!,
+          cachedDocument("v2 binary", catalog().generation, () => binaryV2(documentV2(forClients))),
+          binaryTypesV2[1]!,
           varyV2,
         );
       }
@@ -91,18 +92,29 @@ export function openApi(
         varyV2,
       );
     }
-    if (path === "/openapi/v3" || path === "/openapi/v3/") return index(call);
+    if (path === "/openapi/v3") return index(call);
     if (!path.startsWith("/openapi/v3/")) return undefined;
     const name = path.slice("/openapi/v3/".length);
     const foreign = converted().find((part) => part.root === `/${name}`);
     if (!foreign && !documentNames(catalog(), dialect, options.hasLogs).includes(name))
       return { status: 404, headers: {} };
-    if (!chosen(call, ["application/json"])) return notAcceptable;
+    const type = chosen(call, ["application/json", ...binaryTypesV3]);
+    if (!type) return notAcceptable;
+    const isBinary = type !== "application/json";
     const found = foreign ? convertedDocument(foreign) : document(name);
     const requestedHash = call.query.get("hash");
     if (requestedHash !== undefined && requestedHash !== found.hash)
-      return { status: 301, headers: { location: `${path}?hash=${found.hash}` } };
-    const reply = cached(call, found, "application/json");
+      return {
+        status: 301,
+        headers: {
+          location: `${path}?hash=${found.hash}`,
+          vary: "Accept",
+          "content-type": isBinary ? binaryTypesV3[1]! : type,
+        },
+      };
+    const reply = isBinary
+      ? cached(call, binary(name, found), binaryTypesV3[1]!)
+      : cached(call, found, "application/json");
     if (requestedHash === undefined) return reply;
     return {
       ...reply,
@@ -113,6 +125,12 @@ export function openApi(
       },
     };
   };
+
+  /** The binary form of a document, with the hash of its JSON form. */
+  function binary(name: string, { body, hash, at }: Made): Made {
+    const encoded = cachedDocument(`v3 binary ${name}`, body, () => binaryV3(JSON.parse(body.toString())));
+    return { ...encoded, hash, at };
+  }
 
   /** The OpenAPI 2 documents of the available extension API servers. */
   function remoteParts(): RemotePart[] {
@@ -163,7 +181,7 @@ export function openApi(
     const of = pathItems(catalog(), dialect, options.hasLogs).get(name);
     const known = made.get(`v3 ${name}`);
     // Removed groups leave documents behind: drop them from time to time.
-    const most = documentNames(catalog(), dialect, options.hasLogs).length + converted().length + 2;
+    const most = 2 * (documentNames(catalog(), dialect, options.hasLogs).length + converted().length + 1);
     if (!known && made.size > most) made.clear();
     return cachedDocument(`v3 ${name}`, of, () => json(openApiV3(name, catalog(), dialect, options)));
   }

@@ -393,6 +393,8 @@ for (const { name, must, ask, v2, index, documents } of fetched) {
     ["application/yaml, application/json;q=0.1", 200, 200],
     ["application/yaml", 406, 406],
     ["application/com.github.proto-openapi.spec.v2@v1.0+protobuf", 200, 406],
+    ["application/com.github.proto-openapi.spec.v3@v1.0+protobuf", 406, 200],
+    ["application/com.github.proto-openapi.spec.v3.v1.0+protobuf", 406, 200],
   ];
   for (const [accept, two, three] of taken) {
     test(`${name}: documents for clients that accept ${accept}`, async () => {
@@ -410,9 +412,11 @@ for (const { name, must, ask, v2, index, documents } of fetched) {
       assert.equal(found.headers["etag"], `"${hash}"`);
       const moved = await must(301, "GET", `${path}?hash=OLD`);
       assert.equal(moved.headers["location"], serverRelativeURL);
+      assert.equal(moved.headers["vary"], "Accept");
       await must(304, "GET", path, { headers: { "if-none-match": `"${hash}"` } });
     }
     await must(404, "GET", "/openapi/v3/apis/unheard/v1");
+    await must(404, "GET", "/openapi/v3/");
     const v2Again = await must(200, "GET", "/openapi/v2");
     await must(304, "GET", "/openapi/v2", { headers: { "if-none-match": String(v2Again.headers["etag"]) } });
     assert.equal((await ask("GET", "/openapi")).status, 404);
