@@ -88,7 +88,9 @@ for (const [text, message] of bad)
     assert.throws(() => parseCron(text), { name: "CronError", message }));
 
 // prettier-ignore
-const zones: [string, boolean][] = [["UTC", true], ["Europe/Berlin", true], ["../etc/passwd", false], ["+01:00", false], ["Mars/Base", false]];
+const zones: [string, boolean][] = [["UTC", true], ["Europe/Berlin", true], ["../etc/passwd", false], ["+01:00", false], ["Mars/Base", false],
+  ["europe/berlin", false], ["EUROPE/BERLIN", false], ["utc", false], ["us/pacific", false], ["US/Pacific", true],
+  ["EST5EDT", true], ["America/Port_of_Spain", true], ["GMT", true], ["NZ-CHAT", true]];
 for (const [zone, known] of zones)
   test(`${zone} is ${known ? "a known" : "an unknown"} time zone`, () =>
     assert.equal(isTimeZone(zone), known));

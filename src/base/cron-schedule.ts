@@ -209,9 +209,15 @@ export function isTimeZone(name: string): boolean {
   )
     return false;
   try {
-    new Intl.DateTimeFormat("en", { timeZone: name });
-    return true;
+    const known = new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone;
+    return known.toLowerCase() === name.toLowerCase() ? known === name : parts.every(isCapitalized);
   } catch {
     return false;
   }
 }
+
+/**
+ * Names are files of the time zone database, so that case matters; the runtime ignores it and knows the
+ * spelling of the names that are not aliases only.
+ */
+const isCapitalized = (part: string): boolean => /^[A-Z]/.test(part) && !/^[A-Z_]{4,}$/.test(part);

@@ -59,9 +59,9 @@ function zoneErrors(zone: string, field: string): FieldError[] {
   if (zone === "") return [invalidValue(field, zone, "timeZone must be nil or non-empty string")];
   const errors =
     zone.toLowerCase() === "local" ? [invalidValue(field, zone, "must be an explicit time zone")] : [];
-  return errors.length > 0 || isTimeZone(zone)
-    ? errors
-    : [invalidValue(field, zone, `unknown time zone ${zone}`)];
+  if (zone !== "Local" && !isTimeZone(zone))
+    errors.push(invalidValue(field, zone, `unknown time zone ${zone}`));
+  return errors;
 }
 
 const template = ({ spec }: CronJob) => spec.jobTemplate.spec.template;

@@ -229,6 +229,13 @@ const cronRefused: [name: string, metadata: Sent, spec: Sent, causes: string[]][
     { ...cron, timeZone: "Nowhere/Land" },
     ["Invalid spec.timeZone"],
   ],
+  ["the local time zone is refused", metadata, { ...cron, timeZone: "Local" }, ["Invalid spec.timeZone"]],
+  [
+    "a misspelled local time zone is refused for two reasons",
+    metadata,
+    { ...cron, timeZone: "local" },
+    ["Invalid spec.timeZone", "Invalid spec.timeZone"],
+  ],
   [
     "an unknown concurrency policy is refused",
     metadata,
