@@ -1,7 +1,15 @@
 // YAML to plain JSON data. The library produces the events; they are interpreted here, because the reference
 // differs from every stock schema and because duplicate keys must be reported with their line.
 
-import { type Event, EVENT_ID, SCALAR_STYLE, type ScalarEvent, getScalarValue, parseEvents } from "js-yaml";
+import {
+  type DocumentEvent,
+  type Event,
+  EVENT_ID,
+  SCALAR_STYLE,
+  type ScalarEvent,
+  getScalarValue,
+  parseEvents,
+} from "js-yaml";
 import { deepCopy, setOwn } from "#base";
 import { parseUniqueJson } from "../json/parse.ts";
 import { YamlError } from "./error.ts";
@@ -116,7 +124,7 @@ class Composer {
   documents(): ParsedYaml[] {
     const found: ParsedYaml[] = [];
     while (this.#at < this.#events.length) {
-      this.#at++; // the event of the document itself
+      this.#checkVersion(this.#events[this.#at++] as DocumentEvent);
       this.#anchors = new Map();
       this.#duplicate = [];
       let value: unknown = null;
@@ -125,6 +133,12 @@ class Composer {
       found.push({ value, duplicate: this.#duplicate });
     }
     return found;
+  }
+
+  /** The reference reads YAML 1.1 and rejects documents that declare another version. */
+  #checkVersion({ directives }: DocumentEvent): void {
+    if (directives.some((each) => each.kind === "yaml" && each.version !== "1.1"))
+      throw new YamlError("yaml: found incompatible YAML document");
   }
 
   #value(): unknown {

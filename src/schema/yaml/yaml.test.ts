@@ -87,6 +87,7 @@ const wrong: [name: string, text: string | Uint8Array, message: RegExp][] = [
   ["a mapping as key", "{a: 1}: b", /invalid map key/],
   ["a null key", "~: b", /invalid map key/],
   ["an invalid integer", "!!int x", /cannot decode !!str `x` as a !!int/],
+  ["a document of another YAML version", "%YAML 1.2\n---\na: b", /incompatible YAML document/],
   ["invalid UTF-8", Uint8Array.of(0x61, 0x3a, 0x20, 0xff), /invalid UTF-8/],
   ["a depth bomb", "[".repeat(2000), /depth|nest/i],
 ];
