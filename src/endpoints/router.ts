@@ -78,6 +78,7 @@ export function router(
     );
     checkVerb(call, virtual);
     if (virtual) {
+      if (target.namespaceMissing) throw notServed();
       if (target.subresource && virtual.verbs.includes(target.verb)) checkName(target.name);
       return traced(call, context.onSlow, () => virtual.handle(call));
     }
@@ -89,6 +90,7 @@ export function router(
     if (endpoint.resource.strategy.custom) checkCustom(call, endpoint);
     else checkPlace(call, endpoint);
     const handler = handlerFor(call, endpoint);
+    if (needsNamespace(target, endpoint)) throw badRequest("Namespace parameter required.");
     if (!endpoint.resource.strategy.custom)
       checkRoute(call.call, routeMedia(target.verb, endpoint.resource.dialect));
     if (looksUpName(target, endpoint)) checkName(target.name);
@@ -233,12 +235,23 @@ function checkPlace({ target }: ApiCall, endpoint: Endpoint): void {
   // The path of a namespace contains the namespace as its scope; a namespace within another does not exist.
   const isNamespaceItself =
     target.resource === "namespaces" && target.group === "" && target.name === target.namespace;
-  if (!namespaced && target.namespace && !isNamespaceItself) throw notServed();
+  if (!namespaced && (target.namespace || target.namespaceMissing) && !isNamespaceItself) throw notServed();
+  if (target.namespaceMissing) return;
+  if (target.namespace === "." || target.namespace === "..")
+    throw badRequest(`Namespace parameter invalid: ${JSON.stringify(target.namespace)}`);
   // Without a namespace, only reads across all namespaces are allowed.
   if (namespaced && !target.namespace && target.named) throw notServed();
   if (namespaced && !target.namespace && target.verb !== "list" && target.verb !== "watch")
     throw methodNotAllowed();
 }
+
+/** A creation reports a missing namespace as a fault of the object. */
+const needsNamespace = ({ namespaceMissing, verb }: Target, { resource }: Endpoint): boolean =>
+  namespaceMissing === true &&
+  !resource.strategy.custom &&
+  verb !== "list" &&
+  verb !== "watch" &&
+  verb !== "create";
 
 export const notServed = (): ApiError =>
   new ApiError(404, "NotFound", "the server could not find the requested resource", {});

@@ -227,7 +227,8 @@ for (const [method, url, verb, path] of others) {
 const empties = [
   "/api//pods",
   "/api/v1//pods",
-  "/api/v1/namespaces//pods",
+  "/api/v1/namespaces///pods",
+  "/api/v1/namespaces//status",
   "/api/v1/namespaces/n//p",
   "/apis//v1/pods",
   "/apis/apps//pods",
@@ -238,6 +239,15 @@ for (const url of empties) {
     assert.deepEqual([isResource, resource], [true, ""]);
   });
 }
+test("an empty namespace is reported as missing", () => {
+  const { namespaceMissing, namespace, resource, verb } = target("GET", "/api/v1/namespaces//pods");
+  assert.deepEqual([namespaceMissing, namespace, resource, verb], [true, "", "pods", "list"]);
+});
+test("slashes at the end of a path do not matter, except to proxies", () => {
+  assert.equal(target("GET", "/api/v1/namespaces///").verb, "list");
+  assert.equal(target("GET", "/api/v1/namespaces/n/pods//").resource, "pods");
+  assert.equal(target("GET", "/api/v1/nodes/n/proxy//").rest, "");
+});
 test("the segment after an empty one is a name", () => {
   assert.deepEqual(
     [target("GET", "/api/v1//pods").name, target("GET", "/api/v1/namespaces/n//p").name],

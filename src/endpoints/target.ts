@@ -19,6 +19,8 @@ export interface Target {
   readonly group: string;
   readonly version: string;
   readonly namespace: string;
+  /** The name of the namespace is empty in the path; clients send this if they have none. */
+  readonly namespaceMissing?: true;
   readonly resource: string;
   readonly subresource: string;
   readonly name: string;
@@ -104,6 +106,8 @@ function parsePath(method: string, rawPath: string, query: Query): Target {
   const parts = path.split("/");
   if (parts[0] === "") parts.shift();
   if (parts.at(-1) === "") parts.pop();
+  // Proxies pass on all slashes but one.
+  while (parts.at(-1) === "" && !parts.includes("proxy")) parts.pop();
   const prefix = parts[0];
   const core = prefix === "api";
   if (parts.length < (core ? 3 : 4) || (!core && prefix !== "apis"))
@@ -118,13 +122,17 @@ function parsePath(method: string, rawPath: string, query: Query): Target {
     at++;
   }
   let namespace = "";
+  let namespaceMissing = false;
   if (parts[at] === "namespaces") {
     namespace = parts[at + 1] ?? "";
     // A namespace is an object itself; what follows its name is in it, except its own subresources.
-    if (parts.length > at + 2 && !namespaceSubresources.has(parts[at + 2]!)) at += 2;
+    if (parts.length > at + 2 && !namespaceSubresources.has(parts[at + 2]!)) {
+      namespaceMissing = namespace === "";
+      at += 2;
+    }
   }
-  // Only the tail passed on by a proxy may have empty segments: resource names are not empty.
-  const hole = parts.indexOf("");
+  // Only namespaces and the tail passed on by a proxy may be empty: resource names are not.
+  const hole = parts.indexOf("", namespaceMissing ? at : 0);
   if (hole >= 0 && hole < at + 3)
     return {
       ...nonResource(verb, path),
@@ -145,6 +153,7 @@ function parsePath(method: string, rawPath: string, query: Query): Target {
     group,
     version,
     namespace,
+    ...(namespaceMissing && { namespaceMissing }),
     resource,
     subresource,
     name: wanted.name,

@@ -1,5 +1,5 @@
 // create and replace.
-import { deepCopy } from "#base";
+import { deepCopy, invalid, required } from "#base";
 import { create as createObject, defaulted, normalizeOwnerReferences, update } from "#registry";
 import { objectFromBody } from "./body.ts";
 import { type EndpointHandler, replyWith, represented, writeRequest } from "./context.ts";
@@ -10,6 +10,8 @@ import { recordRequest } from "./recorded-request.ts";
 export const create: EndpointHandler = async (context, call, endpoint) => {
   const { as, unrepresentable } = represented(context, call, endpoint, "object");
   const { object: sent, options } = await objectFromBody(call, endpoint, "CreateOptions");
+  if (call.target.namespaceMissing && endpoint.resource.namespaced)
+    throw invalid(endpoint, sent.metadata.name ?? "", [required("metadata.namespace")]);
   const request = writeRequest(context, call, endpoint, { ...options, unrepresentable });
   call.operation?.step("About to convert to expected version");
   const next = defaulted(request, sent);

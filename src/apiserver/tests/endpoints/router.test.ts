@@ -74,3 +74,30 @@ test("a namespace within another is not found, and its path denotes the namespac
   await served.must(200, "GET", `/api/v1/namespaces/${namespace}`);
   await served.must(200, "GET", `/api/v1/namespaces/${namespace}/status`);
 });
+
+const missing: [method: string, path: string, status: number][] = [
+  ["GET", "/api/v1/namespaces//configmaps", 200],
+  ["GET", "/api/v1/namespaces//configmaps/x", 400],
+  ["DELETE", "/api/v1/namespaces//configmaps/x", 400],
+  ["DELETE", "/api/v1/namespaces//configmaps", 400],
+  ["POST", "/api/v1/namespaces//configmaps", 422],
+  ["PUT", "/api/v1/namespaces//configmaps", 405],
+  ["PUT", "/api/v1/namespaces//configmaps/x", 400],
+  ["PATCH", "/api/v1/namespaces//configmaps/x", 400],
+  ["GET", "/api/v1/namespaces//nodes", 404],
+  ["POST", "/api/v1/namespaces//bindings", 404],
+  ["GET", "/api/v1/namespaces//", 200],
+  ["GET", "/api/v1/namespaces/%2e%2e/configmaps", 400],
+];
+for (const [method, path, status] of missing)
+  test(`${method} ${path} is answered with ${status}`, async () => {
+    const body = { metadata: { name: "x" } };
+    const type = method === "PATCH" ? { type: "application/merge-patch+json" } : {};
+    const answer = await served.must(status, method, path, method === "GET" ? {} : { body, ...type });
+    if (status === 422) assert.equal(answer.at("details.causes.0.field"), "metadata.namespace");
+  });
+test("a request without a namespace needs the right to list all of them", async () => {
+  await served.must(403, "GET", "/api/v1/namespaces//configmaps", {
+    trusted: { name: "nora", groups: ["system:authenticated"] },
+  });
+});
