@@ -60,6 +60,12 @@ test("an unknown flag is rejected with the usage", async () => {
   assert.match(output.all.join(""), /^Usage:/);
 });
 
+test("the stand-in prints its flags and exits, as harnesses ask for help before they start it", async () => {
+  const output = capturedOutput();
+  assert.equal(await storeStandIn(["--help"], output, new Promise(() => {})), 0);
+  assert.match(output.answer.join(""), /^\s*--unsafe-no-fsync\b/m);
+});
+
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -8,6 +8,24 @@ export const standInVersion = "orch-stand-in";
 
 const clientUrls = "--listen-client-urls";
 
+// Harnesses search this text for flags that only some releases of the store have, one at the start of a line.
+const usage = `Usage:
+  etcd [flags]
+
+Stands in for the store: answers health checks and stores nothing. All flags of
+the store are accepted; those that have an effect:
+
+  --listen-client-urls 'http://127.0.0.1:2379'
+        Address that health checks are sent to.
+  --version 'false'
+        Print the version and exit.
+
+Accepted without effect, since there is no data:
+
+  --data-dir ''
+  --unsafe-no-fsync 'false'
+`;
+
 /**
  * Returns the addresses to listen on: one, or both loopback addresses for `localhost`, which may resolve to
  * either.
@@ -35,6 +53,10 @@ export async function storeStandIn(
   output: Output,
   stop: Promise<unknown>,
 ): Promise<number> {
+  if (args.includes("--help") || args.includes("-h")) {
+    output.out(usage);
+    return 0;
+  }
   if (args.includes("--version")) {
     output.out(`etcd Version: 3.5.0\nGit SHA: ${standInVersion}\n`);
     return 0;
