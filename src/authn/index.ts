@@ -68,6 +68,7 @@ export {
   signClient,
   signRequest,
   signServing,
+  isPairKept,
   isPairUsable,
   writePair,
 } from "./issue.ts";

@@ -219,6 +219,22 @@ export function isPairUsable(
   }
 }
 
+/**
+ * Reports whether a pair found in the certificate directory stays there: one that this program did not
+ * generate, whatever its names, or a usable one.
+ */
+export function isPairKept(pair: CertificatePair, names: ServingNames, now: number, margin: number): boolean {
+  try {
+    const { subject } = new X509Certificate(pair.certificate);
+    return !generatedName.test(subject) || isPairUsable(pair, names, now, margin);
+  } catch {
+    return false;
+  }
+}
+
+/** The common name of generated pairs: a name and the time in seconds. */
+const generatedName = /^CN=.+@\d+$/m;
+
 /** Returns the subject alternative name extension; an empty list for no names. */
 export function alternativeNames(names: ServingNames): Uint8Array[] {
   const alternatives = names.map((name) =>

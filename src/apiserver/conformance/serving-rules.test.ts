@@ -116,6 +116,21 @@ test("without files a self-signed pair for the public address is created, stored
   assert.equal((await open(t, given)).certificate, certificate);
 });
 
+test("a pair put into the certificate directory before the start is served, whatever its names", async (t) => {
+  const certDir = folder(t);
+  const files = [join(certDir, "apiserver.crt"), join(certDir, "apiserver.key")] as const;
+  const given = { ...settings(`--cert-dir=${certDir}`, "--bind-address=127.0.0.1"), securePort: 0 };
+  const validity = { now: Date.now(), days: 1 };
+  for (const [commonName, isKept] of [
+    ["localhost", true],
+    ["localhost@1700000000", false],
+  ] as const) {
+    const found = selfSigned({ commonName }, ["localhost"], validity);
+    writePair(found, ...files);
+    assert.equal((await open(t, given)).certificate === found.certificate, isKept, commonName);
+  }
+});
+
 test("a pair that replaces the self-signed one is served", async (t) => {
   const certDir = folder(t);
   const port = await open(t, {

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Audit } from "#audit";
-import { selfSigned, servingWithAuthority, isPairUsable, writePair } from "#authn";
+import { selfSigned, servingWithAuthority, isPairKept, writePair } from "#authn";
 import { type Clock, type Log, type Metrics, hostAndPort, ipScope, parseIp } from "#base";
 import { type Call, type Listener, type Reply, listen } from "#http";
 import { tlsSettings } from "#options";
@@ -137,7 +137,10 @@ function urlOf({ address: { address, port } }: Listener): string {
   return `https://${hostAndPort(host, port)}`;
 }
 
-/** Returns a self-signed pair, kept in files across restarts. An administrator may replace these files. */
+/**
+ * Returns a self-signed pair, kept in files across restarts. Others may put their own pair there, as test
+ * harnesses do before the first start.
+ */
 async function selfSignedPair(settings: ApiserverSettings, clock: Clock): Promise<PairFiles> {
   const names = [...new Set([publicAddress(settings), hostname(), "localhost", "127.0.0.1"])];
   const [certFile, keyFile] = [
@@ -146,7 +149,7 @@ async function selfSignedPair(settings: ApiserverSettings, clock: Clock): Promis
   ];
   try {
     const found = { certificate: readFileSync(certFile, "utf8"), key: readFileSync(keyFile, "utf8") };
-    if (isPairUsable(found, names, clock.now(), 24 * 3600 * 1000)) return { certFile, keyFile };
+    if (isPairKept(found, names, clock.now(), 24 * 3600 * 1000)) return { certFile, keyFile };
   } catch {
     // There is no pair yet.
   }

@@ -1,7 +1,7 @@
 // The certificate of the agent's server: the configured one, or a self-signed one that is kept on disk.
 import { chmod, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type CertificatePair, servingWithAuthority, isPairUsable, writePair } from "#authn";
+import { type CertificatePair, servingWithAuthority, isPairKept, writePair } from "#authn";
 import type { Clock, Log } from "#base";
 
 export interface ServingCertificateOptions {
@@ -64,7 +64,7 @@ export async function servingCertificate(options: ServingCertificateOptions): Pr
   async function createOrLoad(): Promise<CertificatePair> {
     const names = [nodeName];
     const kept = await read().catch(() => undefined);
-    if (kept && isPairUsable(kept, names, clock.now(), 30 * dayMilliseconds)) return kept;
+    if (kept && isPairKept(kept, names, clock.now(), 30 * dayMilliseconds)) return kept;
     const stamp = String(Math.floor(clock.now() / 1000));
     const made = await servingWithAuthority(nodeName, stamp, names, { now: clock.now(), days: 365 });
     writePair(made, certificateFile, keyFile);
