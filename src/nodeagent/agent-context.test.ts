@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { virtualClock } from "#base";
-import { restartBackOff, sandboxLimiter } from "./agent-context.ts";
+import type { AgentDeps } from "./agent-parts.ts";
+import { reportResolver, restartBackOff, sandboxLimiter } from "./agent-context.ts";
 
 const cases: [given: number | undefined, first: number, longest: number][] = [
   [undefined, 10_000, 300_000],
@@ -35,4 +36,20 @@ test("slow sandboxes are created by the dozen, quick ones three at a time on two
   assert.equal((await made(200)).most, 3);
   const { startedAfter: begunAfter } = await made(7000);
   assert.ok(begunAfter < 8000, `all were begun after ${begunAfter} ms`);
+});
+
+test("a resolver file that cannot be read is reported in an event of the node", () => {
+  const events: unknown[] = [];
+  const report = (resolvConf: string): void =>
+    reportResolver({
+      settings: { resolvConf, clusterDomain: "c", featureGates: {} },
+      nodeName: "n1",
+      events: { event: (...event: unknown[]) => void events.push(event) },
+    } as unknown as AgentDeps);
+  report("");
+  assert.deepEqual(events, []);
+  report("/nowhere/resolv.conf");
+  const message = "open /nowhere/resolv.conf: no such file or directory";
+  const node = { kind: "Node", name: "n1", uid: "n1" };
+  assert.deepEqual(events, [[node, "Warning", "CheckLimitsForResolvConf", message]]);
 });

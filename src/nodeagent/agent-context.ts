@@ -1,4 +1,5 @@
 // The sync context: the parts of the agent that pod workers need to sync a pod.
+import { isIPv6 } from "node:net";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { RuntimeClass } from "#api";
@@ -11,13 +12,15 @@ import { images } from "./images/images.ts";
 import { pullLimits, pullQueue } from "./images/pull-queue.ts";
 import { hooks } from "./lifecycle/hooks.ts";
 import type { RuntimeHealth } from "./node/runtime-health.ts";
+import { knownGates, resolveGates } from "#options";
 import { backOff } from "./plan/backoff.ts";
+import { type DnsLimits, dnsLimits } from "./plan/dns.ts";
 import { keyOf } from "./pod.ts";
 import { type ProbesOptions, probes } from "./probes/probes.ts";
 import type { createPodMetrics } from "./server/pod-metrics.ts";
 import type { SyncContext } from "./sync/context.ts";
 import { type Limiter, limiter } from "./sync/limiter.ts";
-import { hostDns } from "./sync/node-files.ts";
+import { hostDns, hostDnsProblem } from "./sync/node-files.ts";
 
 export interface ContextParts
   extends
@@ -111,6 +114,8 @@ export function contextFrom(
       clusterServers: settings.clusterDns,
       clusterDomain: settings.clusterDomain,
       hostDns: () => hostDns(settings.resolvConf),
+      localServers: settings.resolvConf === "" ? localServersFor(settings.nodeIp) : undefined,
+      limits: dnsLimitsFrom(settings),
       logFolder,
       owner,
       reportsNetwork,
@@ -128,6 +133,21 @@ export function contextFrom(
     runtimeHandler: (name) => runtimeHandler(client, name),
     networkError: () => health.networkError(),
   };
+}
+
+/** Returns the loopback address of each of the node's configured IP families. */
+const localServersFor = (nodeIps: readonly string[]): readonly string[] =>
+  nodeIps.length === 0 ? ["127.0.0.1"] : nodeIps.map((ip) => (isIPv6(ip) ? "::1" : "127.0.0.1"));
+
+const dnsLimitsFrom = ({ featureGates }: Pick<AgentDeps["settings"], "featureGates">): DnsLimits =>
+  dnsLimits(resolveGates(knownGates, featureGates).enabled("ExpandedDNSConfig"));
+
+/** Reports a problem of the node's resolver file in an event of the node. */
+export function reportResolver({ settings, events, nodeName }: AgentDeps): void {
+  const { resolvConf, clusterDomain } = settings;
+  const problem = hostDnsProblem(resolvConf, clusterDomain, dnsLimitsFrom(settings));
+  const node = { kind: "Node", name: nodeName, uid: nodeName };
+  if (problem !== undefined) events.event(node, "Warning", "CheckLimitsForResolvConf", problem);
 }
 
 async function runtimeHandler(client: ApiClient | undefined, name: string): Promise<string> {

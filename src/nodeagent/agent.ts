@@ -5,7 +5,7 @@ import type { ContainerRuntime } from "#cri";
 import type { Dialect } from "#dialect";
 import { knownGates, resolveGates } from "#options";
 import { listPodsOnce, followServices, joinCluster } from "./agent-cluster.ts";
-import { contextFrom } from "./agent-context.ts";
+import { contextFrom, reportResolver } from "./agent-context.ts";
 import { credentialProvidersOf } from "./agent-credentials.ts";
 import { devicesFrom } from "./agent-devices.ts";
 import { evictionFrom } from "./agent-eviction.ts";
@@ -385,6 +385,7 @@ async function assemble(
   // A probe still in flight would reopen the connection to the runtime.
   lifecycle.part("probes", () => context.probes.close());
 
+  reportResolver(environment);
   // The sources start only after the runtime has been listed, however long that takes: no container is
   // created twice, and no running pod is reported as lost.
   lifecycle.run(cache.follow(signal));

@@ -10,6 +10,7 @@ export const agentGates: readonly string[] = [
   "ContainerCheckpoint",
   "EventedPLEG",
   "ExecProbeTimeout",
+  "ExpandedDNSConfig",
   "GracefulNodeShutdown",
   "GracefulNodeShutdownBasedOnPodPriority",
   "InPlacePodVerticalScaling",

@@ -193,7 +193,10 @@ const resolvers: [name: string, pod: Pod, config: object, reasons: string[], set
   ],
 ];
 test("falling back to the node's name servers yields the reference's warning", () => {
-  const { warnings } = podDns(samplePod({ dnsPolicy: "ClusterFirst" }), { ...settings, clusterServers: [] });
+  const { warnings } = podDns(samplePod({ dnsPolicy: "ClusterFirstWithHostNet" }), {
+    ...settings,
+    clusterServers: [],
+  });
   const text =
     'nodeagent does not have ClusterDNS IP configured and cannot create Pod using "ClusterFirst" policy. Falling back to "Default" policy.';
   assert.deepEqual(warnings, [

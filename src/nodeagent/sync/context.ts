@@ -9,7 +9,7 @@ import type { Images } from "../images/images.ts";
 import type { Hooks } from "../lifecycle/hooks.ts";
 import type { CpuSettings } from "../plan/amounts.ts";
 import type { BackOff } from "../plan/backoff.ts";
-import type { DnsConfig } from "../plan/dns.ts";
+import type { DnsConfig, DnsLimits } from "../plan/dns.ts";
 import type { SecuritySettings } from "../plan/security.ts";
 import type { Probes } from "../probes/probes.ts";
 import type {
@@ -32,6 +32,9 @@ export interface SyncSettings {
   readonly clusterDomain: string;
   /** Reads the node's resolver configuration; called on each use, since the file may change. */
   readonly hostDns: () => DnsConfig;
+  /** See DnsSettings. */
+  readonly localServers?: readonly string[] | undefined;
+  readonly limits?: DnsLimits | undefined;
   readonly logFolder: string;
   /** The agent's owner label; undefined for the machine's standard agent. */
   readonly owner?: string | undefined;
