@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { virtualClock } from "#base";
+import { silentLog, virtualClock } from "#base";
+import { referenceTo } from "./pod.ts";
+import { samplePod } from "./pod.fixture.ts";
 import type { AgentDeps } from "./agent-parts.ts";
-import { reportResolver, restartBackOff, sandboxLimiter } from "./agent-context.ts";
+import { reportFallback, reportResolver, restartBackOff, sandboxLimiter } from "./agent-context.ts";
 
 const cases: [given: number | undefined, first: number, longest: number][] = [
   [undefined, 10_000, 300_000],
@@ -52,4 +54,13 @@ test("a resolver file that cannot be read is reported in an event of the node", 
   const message = "open /nowhere/resolv.conf: no such file or directory";
   const node = { kind: "Node", name: "n1", uid: "n1" };
   assert.deepEqual(events, [[node, "Warning", "CheckLimitsForResolvConf", message]]);
+});
+
+test("the retry of an HTTPS hook over plain HTTP is reported in an event of the pod", () => {
+  const events: unknown[] = [];
+  const recorder = { event: (...event: unknown[]) => void events.push(event) } as AgentDeps["events"];
+  const pod = samplePod();
+  reportFallback({ log: silentLog, events: recorder }, pod, "10.0.0.1:443");
+  const message = "request to HTTPS lifecycle hook 10.0.0.1:443 got HTTP response, retry with HTTP succeeded";
+  assert.deepEqual(events, [[referenceTo(pod), "Warning", "LifecycleHTTPFallback", message]]);
 });

@@ -2,7 +2,7 @@
 import { isIPv6 } from "node:net";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { RuntimeClass } from "#api";
+import { type Pod, RuntimeClass } from "#api";
 import { ApiError, type Clock } from "#base";
 import type { ApiClient } from "#client";
 import type { AgentDeps } from "./agent-parts.ts";
@@ -15,7 +15,7 @@ import type { RuntimeHealth } from "./node/runtime-health.ts";
 import { knownGates, resolveGates } from "#options";
 import { backOff } from "./plan/backoff.ts";
 import { type DnsLimits, dnsLimits } from "./plan/dns.ts";
-import { keyOf } from "./pod.ts";
+import { keyOf, referenceTo } from "./pod.ts";
 import { type ProbesOptions, probes } from "./probes/probes.ts";
 import type { createPodMetrics } from "./server/pod-metrics.ts";
 import type { SyncContext } from "./sync/context.ts";
@@ -104,7 +104,7 @@ export function contextFrom(
       legacyHttp,
       onFallback: (pod, host) => {
         podMetrics.fellBack();
-        log.warn("lifecycle hook server speaks plain HTTP; retried without TLS", { pod: keyOf(pod), host });
+        reportFallback({ log, events }, pod, host);
       },
     }),
     restarts: backOff(restartBackOff(clock, settings["crashLoopBackOff.maxContainerRestartPeriod"])),
@@ -133,6 +133,17 @@ export function contextFrom(
     runtimeHandler: (name) => runtimeHandler(client, name),
     networkError: () => health.networkError(),
   };
+}
+
+/** Reports that an HTTPS hook was retried over plain HTTP because its server does not speak TLS. */
+export function reportFallback(
+  { log, events }: Pick<AgentDeps, "log" | "events">,
+  pod: Pod,
+  host: string,
+): void {
+  log.warn("lifecycle hook server speaks plain HTTP; retried without TLS", { pod: keyOf(pod), host });
+  const message = `request to HTTPS lifecycle hook ${host} got HTTP response, retry with HTTP succeeded`;
+  events.event(referenceTo(pod), "Warning", "LifecycleHTTPFallback", message);
 }
 
 /** Returns the loopback address of each of the node's configured IP families. */

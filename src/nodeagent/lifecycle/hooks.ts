@@ -4,7 +4,7 @@ import { type Clock, hostAndPort, urlProblem } from "#base";
 import type { ContainerRuntime } from "#cri";
 import { grpcErrorText, errorText } from "../errors.ts";
 import { longNameOf } from "../pod.ts";
-import { type HttpGet, PlainHttpResponse, headersOf, urlOf } from "../probes/http-get.ts";
+import { type HttpGet, PlainHttpResponse, authorityOf, headersOf } from "../probes/http-get.ts";
 import { portNumber } from "../probes/run-probe.ts";
 import { getFollowingRedirects } from "../probes/redirects.ts";
 
@@ -109,7 +109,7 @@ export function hooks({ clock, runtime, userAgent, legacyHttp, onFallback }: Hoo
         { ...get, scheme: "http", headers: withoutCredentials(get.headers) },
         options,
       );
-      onFallback?.(pod, new URL(urlOf(get)).host);
+      onFallback?.(pod, authorityOf(get));
     }
   }
 }
