@@ -86,6 +86,20 @@ test("a deleted pod stops its containers first, then its sidecars in reverse ord
   });
 });
 
+test("sidecars do not wait for an init container that is still running", async () => {
+  await on({}, async (h) => {
+    const stubborn = { command: ["sh", "-c", "trap 'sleep 100' TERM; sleep 100000"] };
+    const init = { name: "init", image: "busybox:1", ...stubborn };
+    h.run(podOf([sidecar("helper"), init]));
+    await h.pass(2);
+    assert.deepEqual(running(h), ["helper", "init"]);
+    h.delete(uid, 5);
+    await h.pass(1);
+    assert.deepEqual(stopped(h).toSorted(), ["helper", "init"]);
+    await h.pass(12);
+  });
+});
+
 test("a container that uses up the grace period leaves its sidecars two seconds", async () => {
   await on({}, async (h) => {
     const stubborn = { command: ["sh", "-c", "trap 'sleep 100' TERM; sleep 100000"] };

@@ -166,11 +166,17 @@ export async function stopContainers(
   };
   const { sidecars, others } = inTerminationOrder(pod, running);
   const ends = others.map((container) => end(container, []));
-  for (const container of sidecars) ends.push(end(container, [...ends]));
-  await allEnded(ends);
+  const isRegular = ({ name }: End): boolean =>
+    pod.spec.containers?.some((each) => each.name === name) ?? false;
+  const before = ends.filter(isRegular);
+  for (const container of sidecars) before.push(end(container, [...before]));
+  await allEnded([...new Set([...ends, ...before])]);
 }
 
-/** Sidecars are stopped one by one in reverse start order, once all other containers have ended. */
+/**
+ * Sidecars are stopped one by one in reverse start order, once the regular containers have ended; they do not
+ * wait for init and ephemeral containers.
+ */
 function inTerminationOrder(
   pod: Pod,
   containers: readonly ObservedContainer[],
