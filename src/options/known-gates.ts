@@ -134,6 +134,7 @@ export const gateNames = {
     "JobSuccessPolicy",
     "PodIndexLabel",
     "PodLifecycleSleepAction",
+    "PodLifecycleSleepActionAllowZero",
     "SidecarContainers",
   ],
   alphaOn: ["WinHostNetwork"],

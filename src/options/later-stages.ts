@@ -18,6 +18,7 @@ export const laterStages: Readonly<Record<string, readonly GateChange[]>> = {
   JobSuccessPolicy: [alpha(30), beta(31)],
   PodIndexLabel: [beta(28), stable(32)],
   PodLifecycleSleepAction: [alpha(29), beta(30)],
+  PodLifecycleSleepActionAllowZero: [alpha(32)],
   SELinuxMountReadWriteOncePod: [beta(28)],
   ServiceNodePortStaticSubrange: [beta(28), stable(29)],
   SidecarContainers: [alpha(28), beta(29)],

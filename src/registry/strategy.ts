@@ -90,6 +90,8 @@ export interface RegistrySettings {
   readonly retroactiveClass?: boolean;
   /** Whether a claim may request less again until it has been expanded. */
   readonly expansionRecovery?: boolean;
+  /** Whether hooks may sleep for zero seconds. */
+  readonly zeroSleeps?: boolean;
   /** False if the completions of an indexed job are immutable. */
   readonly elasticJobs?: boolean;
   /** Whether indexes of a job may fail without the whole job. */

@@ -37,6 +37,7 @@ export const gatesRead = [
   "OpenAPIEnums",
   "PodDeletionCost",
   "PodDisruptionConditions",
+  "PodLifecycleSleepActionAllowZero",
   "ProcMountType",
   "ReadWriteOncePod",
   "RecoverVolumeExpansionFailure",

@@ -80,6 +80,11 @@ test("the restart policy of an init container is immutable", () => {
   assert.deepEqual(causes, ["Forbidden spec"]);
 });
 
+test("a stored hook that sleeps for zero seconds remains valid", () => {
+  const stored = podWith([], sleeping(0));
+  assert.deepEqual(tryUpdate(pod, stored, stored).causes, []);
+});
+
 const status = (name: string, state: object, more: object = {}) => ({
   name,
   state,

@@ -60,3 +60,24 @@ test("the published schema has the fields only with their gates", async () => {
     assert.equal(/"sleep":/.test(text), has);
   }
 });
+
+test("a hook may sleep for zero seconds only with the gate of that", async () => {
+  const both = "PodLifecycleSleepAction=true,PodLifecycleSleepActionAllowZero=true";
+  const zero = await serve({ flags: [`--feature-gates=${both}`] });
+  await zero.must(201, "POST", "/api/v1/namespaces/default/serviceaccounts", {
+    body: { metadata: { name: "default" } },
+  });
+  const sleeping = (seconds: number) => ({
+    ...pod,
+    metadata: { name: `s${seconds + 1}` },
+    spec: { containers: [{ name: "main", image: "i", lifecycle: { preStop: { sleep: { seconds } } } }] },
+  });
+  await zero.must(201, "POST", path, { body: sleeping(0) });
+  for (const [server, seconds, least] of [
+    [zero, -1, "non-negative"],
+    [ahead, 0, "greater than 0"],
+  ] as const) {
+    const { text } = await server.must(422, "POST", path, { body: sleeping(seconds) });
+    assert.ok(text.includes(`must be ${least} and less than terminationGracePeriodSeconds (30)`), text);
+  }
+});

@@ -45,12 +45,12 @@ export function containersErrors(
 /** Validates lifecycle hooks and probes. */
 function healthErrors(
   { lifecycle, livenessProbe, readinessProbe, startupProbe }: Container,
-  { graceSeconds }: ContainerContext,
+  { graceSeconds, rules: { zeroSleeps } }: ContainerContext,
   at: string,
 ): FieldError[] {
   const grace = readinessProbe?.terminationGracePeriodSeconds;
   return [
-    ...(lifecycle ? lifecycleErrors(lifecycle, graceSeconds, `${at}.lifecycle`) : []),
+    ...(lifecycle ? lifecycleErrors(lifecycle, { graceSeconds, zeroSleeps }, `${at}.lifecycle`) : []),
     ...probeErrors(livenessProbe, `${at}.livenessProbe`),
     ...oneSuccess(livenessProbe, `${at}.livenessProbe`),
     ...probeErrors(readinessProbe, `${at}.readinessProbe`),

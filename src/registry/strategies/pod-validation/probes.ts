@@ -48,26 +48,32 @@ export const oneSuccess = (probe: Probe | undefined, path: string): FieldError[]
     ? [invalidValue(`${path}.successThreshold`, probe.successThreshold ?? 0, "must be 1")]
     : [];
 
+/** Limits of the durations for which hooks sleep. */
+interface SleepLimits {
+  readonly graceSeconds: number;
+  readonly zeroSleeps: boolean;
+}
+
 export const lifecycleErrors = (
   { postStart, preStop }: Lifecycle,
-  graceSeconds: number,
+  limits: SleepLimits,
   path: string,
 ): FieldError[] => [
-  ...(postStart ? handlerErrors(postStart, `${path}.postStart`, graceSeconds) : []),
-  ...(preStop ? handlerErrors(preStop, `${path}.preStop`, graceSeconds) : []),
+  ...(postStart ? handlerErrors(postStart, `${path}.postStart`, limits) : []),
+  ...(preStop ? handlerErrors(preStop, `${path}.preStop`, limits) : []),
 ];
 
 function handlerErrors(
   { exec, httpGet, tcpSocket, grpc, sleep }: Handler,
   path: string,
-  graceSeconds = 0,
+  limits: SleepLimits = { graceSeconds: 0, zeroSleeps: false },
 ): FieldError[] {
   const found = [
     exec && ["exec", (at: string) => (exec.command?.length ? [] : [required(`${at}.command`)])],
     httpGet && ["httpGet", (at: string) => httpErrors(httpGet, at)],
     tcpSocket && ["tcpSocket", (at: string) => portOrNameErrors(tcpSocket.port, `${at}.port`)],
     grpc && ["grpc", (at: string) => portErrors(grpc.port, `${at}.port`)],
-    sleep && ["sleep", (at: string) => sleepErrors(sleep, graceSeconds, at)],
+    sleep && ["sleep", (at: string) => sleepErrors(sleep, limits, at)],
   ].filter((each) => each !== undefined) as [name: string, check: (at: string) => FieldError[]][];
   if (found.length === 0) return [required(path, "must specify a handler type")];
   return found.flatMap(([name, check], position) =>
@@ -87,16 +93,16 @@ function httpErrors({ path, port, scheme, httpHeaders }: HTTPGetAction, at: stri
   ];
 }
 
-const sleepErrors = ({ seconds }: SleepAction, graceSeconds: number, at: string): FieldError[] =>
-  seconds > 0 && seconds <= graceSeconds
-    ? []
-    : [
-        invalidValue(
-          at,
-          seconds,
-          `must be greater than 0 and less than terminationGracePeriodSeconds (${graceSeconds})`,
-        ),
-      ];
+function sleepErrors(
+  { seconds }: SleepAction,
+  { graceSeconds, zeroSleeps }: SleepLimits,
+  at: string,
+): FieldError[] {
+  if ((zeroSleeps ? seconds >= 0 : seconds > 0) && seconds <= graceSeconds) return [];
+  const least = zeroSleeps ? "non-negative" : "greater than 0";
+  const detail = `must be ${least} and less than terminationGracePeriodSeconds (${graceSeconds})`;
+  return [invalidValue(at, seconds, detail)];
+}
 
 export const portOrNameErrors = (port: number | string, field: string): FieldError[] =>
   typeof port === "number" ? portErrors(port, field) : formatErrors(port, field, portNameProblems);

@@ -18,6 +18,8 @@ export interface PodRules {
   readonly keptSearches?: readonly string[] | undefined;
   /** Allowed access modes of claim templates in a pod. */
   readonly claimModes: readonly string[];
+  /** Whether hooks may sleep for zero seconds. */
+  readonly zeroSleeps: boolean;
   /** Name of the pod; undefined for templates. */
   readonly podName?: string | undefined;
   /** Errors that a stored object already has are tolerated on updates. */
@@ -30,6 +32,11 @@ export interface PodRules {
 }
 
 const nothing = { hugePages: false, affinityValues: false, spreadSelectors: false, deletionCost: false };
+
+const sleepsZero = ({ initContainers, containers }: PodSpec): boolean =>
+  [...(initContainers ?? []), ...(containers ?? [])].some(
+    ({ lifecycle }) => lifecycle?.preStop?.sleep?.seconds === 0 || lifecycle?.postStart?.sleep?.seconds === 0,
+  );
 
 interface PodLike {
   readonly metadata: ObjectMeta;
@@ -47,6 +54,7 @@ export function podRules(
     allowPrivileged: settings.allowPrivileged,
     expandedDns: settings.expandedDns !== false,
     claimModes: allowedModes(settings),
+    zeroSleeps: settings.zeroSleeps === true || (old !== undefined && sleepsZero(old.spec)),
     podName,
   };
   if (!old) return { ...ctx, tolerated: { ...nothing, deletionCost: freeCosts } };
