@@ -1,7 +1,6 @@
 // JSON encoding and decoding. A usual document takes one scan, JSON.parse and one walk; unusual documents are
 // decoded again from their text by the careful decoder.
 
-import { isUtf8 } from "node:buffer";
 import type { TypeOf } from "../infer.ts";
 import { isRemembered, rawText } from "../raw.ts";
 import type { Message } from "../shape.ts";
@@ -15,6 +14,7 @@ import {
   parseTree,
   reportAllowance,
 } from "./parse.ts";
+import { lossyText } from "./lossy-text.ts";
 import { countKeys, scan } from "./scan.ts";
 import { stringifyJson } from "./stringify.ts";
 import { irregular, newState } from "./walk-state.ts";
@@ -50,7 +50,7 @@ export class ParsedDocument {
   /** Parses a document. Returns undefined if it is malformed; decoding its bytes then reports the error. */
   static of(bytes: Uint8Array): ParsedDocument | undefined {
     try {
-      return new ParsedDocument(textOf(bytes));
+      return new ParsedDocument(lossyText(bytes));
     } catch {
       return undefined;
     }
@@ -68,7 +68,7 @@ export function decodeJson<M extends Message>(
   { maxDepth = defaultMaxDepth }: DecodeOptions = {},
 ): Decoded<TypeOf<M>> {
   const parsed = input instanceof ParsedDocument ? input : undefined;
-  const text = parsed?.text ?? (typeof input === "string" ? input : textOf(input as Uint8Array));
+  const text = parsed?.text ?? (typeof input === "string" ? input : lossyText(input as Uint8Array));
   const keys = countKeys(text);
   const value = keys === undefined ? undefined : decodeFast(message, text, keys, maxDepth, parsed?.tree);
   if (value !== undefined)
@@ -83,11 +83,6 @@ export function decodeCarefully<M extends Message>(
   { maxDepth = defaultMaxDepth }: DecodeOptions = {},
 ): Decoded<TypeOf<M>> {
   return decodeWithFindings(message, parseTree(text, { maxDepth }), text) as Decoded<TypeOf<M>>;
-}
-
-function textOf(bytes: Uint8Array): string {
-  if (!isUtf8(bytes)) throw new JsonSyntaxError("invalid UTF-8 in JSON text");
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
 }
 
 /** Decodes on the fast path; returns undefined if the document needs the careful decoder. */
