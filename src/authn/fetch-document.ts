@@ -1,7 +1,7 @@
 // Fetches small documents over HTTPS, trusting given authorities.
 import { type RequestOptions, request } from "node:https";
 import { STATUS_CODES } from "node:http";
-import { type Dial, checkServerIdentity, connectionErrorText, createConnectionWith } from "#http";
+import { type Dial, checkServerIdentity, connectionErrorText, createConnectionWith, trust } from "#http";
 
 const timeoutMilliseconds = 10_000;
 const maxBytes = 1024 * 1024;
@@ -32,7 +32,7 @@ export function documentFetcher(
   return (url, token) =>
     new Promise((resolve, reject) => {
       const options: RequestOptions = {
-        ...(ca !== undefined && { ca }),
+        ...(ca !== undefined && trust(ca)),
         headers: {
           accept: "application/json, */*",
           ...(token !== undefined && { authorization: `Bearer ${token}` }),

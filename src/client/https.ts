@@ -2,7 +2,7 @@
 // break.
 import type { ClientHttp2Session, ClientHttp2Stream, OutgoingHttpHeaders } from "node:http2";
 import { nodeHttp2 } from "#base";
-import { checkServerIdentity } from "#http";
+import { checkServerIdentity, trust } from "#http";
 import { type ClientRequest, type ClientResponse, type Transport, Unreachable } from "./transport.ts";
 
 /** PEM texts. */
@@ -104,7 +104,7 @@ function maxStreams(session: ClientHttp2Session): number {
 
 function connected(options: HttpsOptions, { ca, certificate, key }: ConnectionSecrets): ClientHttp2Session {
   const session = nodeHttp2().connect(options.server, {
-    ...(ca !== undefined && { ca }),
+    ...(ca !== undefined && trust(ca)),
     ...(certificate !== undefined && { cert: certificate, key }),
     ...(options.serverName !== undefined && { servername: options.serverName }),
     rejectUnauthorized: !options.insecure,

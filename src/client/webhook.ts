@@ -14,6 +14,7 @@ import {
   locationOf,
   postRequest,
   requestText,
+  trust,
 } from "#http";
 import { connectionOf, readClientConfig } from "./client-config.ts";
 import type { HttpsOptions } from "./https.ts";
@@ -207,7 +208,7 @@ function connectionsTo(
       host,
       port,
       ...(socket && { socket }),
-      ...(ca !== undefined && { ca }),
+      ...(ca !== undefined && trust(ca)),
       ...(certificate !== undefined && { cert: certificate }),
       ...(key !== undefined && { key }),
       servername: connection.serverName ?? (isIP(host) === 0 ? host : ""),

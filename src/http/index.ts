@@ -20,7 +20,7 @@ export { connectionErrorText } from "./connection-error.ts";
 export { discardReply } from "./discard-reply.ts";
 export { lengthOf, onceClosed } from "./exchange.ts";
 export { freeBuffers } from "./free-buffers.ts";
-export { NoAlternativeNames, checkServerIdentity, isUntrusted } from "./server-identity.ts";
+export { NoAlternativeNames, checkServerIdentity, isUntrusted, trust } from "./server-identity.ts";
 export { type Handler, type Step, pipeline } from "./pipeline.ts";
 export { type MediaType, parseAccept, parseMediaType } from "./media-type.ts";
 export {

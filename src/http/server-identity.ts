@@ -1,6 +1,6 @@
 // Checks that a server's certificate is valid for the name used to connect. As in Go, a certificate without
 // subject alternative names is never valid: the common name is not considered (RFC 9525 §2).
-import { type PeerCertificate, checkServerIdentity as checkNames } from "node:tls";
+import { type PeerCertificate, type SecureContextOptions, checkServerIdentity as checkNames } from "node:tls";
 
 export class NoAlternativeNames extends Error {
   override readonly name = "NoAlternativeNames";
@@ -11,6 +11,14 @@ export function checkServerIdentity(host: string, certificate: PeerCertificate):
   if (certificate.subjectaltname === undefined)
     return new NoAlternativeNames("x509: certificate relies on legacy Common Name field, use SANs instead");
   return checkNames(host, certificate);
+}
+
+/**
+ * The authorities of an outgoing TLS connection. As in Go, every certificate among them is trusted: an
+ * intermediate authority without its root, and the server's own certificate.
+ */
+export function trust(authorities: string | Buffer): SecureContextOptions {
+  return { ca: authorities, allowPartialTrustChain: true };
 }
 
 /** OpenSSL's errors in certificate chains, by their names in X509_verify_cert(3). */

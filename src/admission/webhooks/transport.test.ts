@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { after, test } from "node:test";
-import { selfSigned } from "#authn";
+import { createAuthority, selfSigned, signServing } from "#authn";
 import { type Clock, systemClock, virtualClock } from "#base";
 import { NoAlternativeNames } from "#http";
 import { type PostReview, webhookTransport } from "./transport.ts";
@@ -98,6 +98,26 @@ test("a service is called by its name at its resolved address", async () => {
   const service = { namespace: "shop", name: "hook", path: "/x" };
   assert.equal((await transport()({ service, caBundle }, {}, 10_000)).status, 200);
   assert.equal(host, "hook.shop.svc:443");
+});
+
+test("a bundle may hold only the certificate of the webhook", async () => {
+  answer = (_, response) => void response.end("{}");
+  const validity = { now: Date.now(), days: 1 };
+  const authority = createAuthority({ commonName: "authority" }, validity);
+  const leaf = signServing(authority, { commonName: "leaf" }, ["127.0.0.1"], validity);
+  const other = createServer({ cert: leaf.certificate, key: leaf.key }, (request, response) => {
+    request.resume().on("end", () => answer(request, response));
+  }).listen(0, "127.0.0.1");
+  await once(other, "listening");
+  const url = `https://127.0.0.1:${(other.address() as AddressInfo).port}/`;
+  const bundle = (text: string): string => Buffer.from(text).toString("base64");
+  try {
+    assert.equal((await transport()({ url, caBundle: bundle(leaf.certificate) }, {}, 10_000)).status, 200);
+    await assert.rejects(transport()({ url, caBundle }, {}, 10_000), /unknown authority/);
+  } finally {
+    other.closeAllConnections();
+    other.close();
+  }
 });
 
 test("a path is sent without dots, doubled slashes and trailing slash", async () => {

@@ -17,6 +17,7 @@ import {
   locationOf,
   postRequest,
   requestText,
+  trust,
 } from "#http";
 import { stringifyJson } from "#schema";
 import { type Attributes, type Span, traceparentOf } from "#tracing";
@@ -290,7 +291,7 @@ function connectionsTo(target: Target, caBundle: string): Http1ClientOptions["co
       checkServerIdentity,
       ...(socket ? { socket } : { onread: { buffer: Buffer.allocUnsafeSlow(receiveBytes), callback } }),
       ...(session && { session }),
-      ...(ca && { ca }),
+      ...(ca && trust(ca)),
       ...(credentials.certificate && { cert: credentials.certificate }),
       ...(credentials.key && { key: credentials.key }),
     });

@@ -2,6 +2,7 @@
 // client certificate.
 import type { ConnectionOptions } from "node:tls";
 import type { APIService } from "#api";
+import { trust } from "#http";
 import type { ResolveService, ServiceAddress } from "./resolve-service.ts";
 
 /** Returns the client certificate that this server presents; reloaded when the files change. */
@@ -23,7 +24,7 @@ export async function backendOf(
     ...address,
     tls: {
       servername: `${name}.${namespace}.svc`,
-      ...(spec.caBundle && { ca: Buffer.from(spec.caBundle, "base64").toString() }),
+      ...(spec.caBundle && trust(Buffer.from(spec.caBundle, "base64").toString())),
       ...(spec.insecureSkipTLSVerify && { rejectUnauthorized: false }),
       ...(own && { cert: own.cert, key: own.key }),
     },

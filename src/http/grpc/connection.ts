@@ -3,7 +3,7 @@
 import type { ClientHttp2Session } from "node:http2";
 import { connect as connectPlain, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { checkServerIdentity } from "../server-identity.ts";
+import { checkServerIdentity, trust } from "../server-identity.ts";
 import { type Clock, nodeHttp2 } from "#base";
 import type { Dial } from "../dial.ts";
 import { GrpcError } from "./status.ts";
@@ -155,7 +155,7 @@ export class Connection {
               ALPNProtocols: ["h2"],
               checkServerIdentity,
               servername: material.serverName ?? (isIP(host) ? "" : host),
-              ...(material.ca && { ca: Buffer.from(material.ca) }),
+              ...(material.ca && trust(Buffer.from(material.ca))),
               ...(material.cert && { cert: Buffer.from(material.cert) }),
               ...(material.key && { key: Buffer.from(material.key) }),
             })

@@ -5,7 +5,7 @@ import { type ConnectionOptions, connect as secure } from "node:tls";
 import type { Node } from "#api";
 import { notFound, plainError, serviceUnavailable } from "#base";
 import type { Dialect } from "#dialect";
-import { type Dial, checkServerIdentity, connectionErrorText } from "#http";
+import { type Dial, checkServerIdentity, connectionErrorText, trust } from "#http";
 import type { ResourceHandle } from "#registry";
 
 export interface AgentOptions {
@@ -81,7 +81,7 @@ export function agentsOf(options: AgentOptions): Agents {
     tls: (unchecked = false) => {
       const [ca, cert, secret] = [authorities(), certificate(), key()];
       return {
-        ...(ca && !unchecked && { ca }),
+        ...(ca && !unchecked && trust(ca)),
         ...(cert && { cert }),
         ...(secret && { key: secret }),
         rejectUnauthorized: ca !== undefined && !unchecked,
