@@ -41,6 +41,7 @@ import { serviceAllocator } from "./services/service-allocator.ts";
 import { type SecurePort, openSecurePort, publicAddress } from "./serving/secure-port.ts";
 import { serverFlowControl } from "./serving/flow-control.ts";
 import { readEgress } from "./serving/egress.ts";
+import { listEventsInAdvance } from "./serving/event-lists.ts";
 import { serverHandler } from "./serving/handler.ts";
 import { outgoingLog } from "./serving/outgoing-log.ts";
 import { configReloads } from "./serving/reloads.ts";
@@ -359,6 +360,7 @@ async function startWith(options: StartOptions, opened: Opened): Promise<Started
   const { authorizer } = access;
   const { metrics } = serving;
   const { signal } = opened;
+  const events = caches.resources.find(({ strategy }) => strategy.resource === "events")!;
   const common = { dialect, store, resources: caches.resources, settings, clock, log, metrics, signal };
   const timeline = await openTimeline({ ...common, definitions, authorizer, given: options.store });
   const auditBackends = openAudit({
@@ -386,7 +388,7 @@ async function startWith(options: StartOptions, opened: Opened): Promise<Started
     () => audit?.sink.close(),
     () => timeline.stop(),
   );
-  const handle = serverHandler({
+  const { handle, handleOwn } = serverHandler({
     dialect,
     settings,
     registrySettings,
@@ -410,6 +412,7 @@ async function startWith(options: StartOptions, opened: Opened): Promise<Started
   });
   const running = Promise.all([
     timeline.start(),
+    listEventsInAdvance({ dialect, events, loaded: () => caches.current(), handle: handleOwn, signal }),
     background({ ...common, otherStores }),
     ...hooks.map((each) => each.run(clock, signal, work)),
     policyTypeChecks(server, plugins, served, expressionRelease)?.(signal),

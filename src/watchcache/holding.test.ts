@@ -67,8 +67,9 @@ test("of many objects one is looked up before a client does, and no other is rea
   const { holding, items } = start();
   // This start reads all objects and saves their hashes.
   await holding.ready(selector([], parseFieldSelector("color=red")), () => items);
-  const { items: restarted } = start();
+  const { items: restarted, holding: again } = start();
   while (!restarted.at(-1)!.loaded) await nextTurn();
+  await again.indexed;
   assert.equal(restarted.filter(({ loaded }) => loaded).length, 1);
   await store.close();
 });

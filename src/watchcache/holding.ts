@@ -18,6 +18,8 @@ export interface LoadedItems {
 export interface Holding {
   /** Bytes of objects in memory. */
   readonly bytes: number;
+  /** See ObjectSource. */
+  readonly indexed?: Promise<void> | undefined;
   /** Replaces all objects. */
   load(items: readonly CachedObject[]): void;
   /** Returns the form in which a new object is held. */
@@ -111,6 +113,7 @@ export class HeldInStore implements Holding {
   readonly #labels = new IndexesOnDemand();
   readonly #prefix: string;
   readonly #fields: readonly string[];
+  indexed: Promise<void> | undefined;
 
   constructor(prefix: string, read: Reader, { values, fields }: InStoreOptions) {
     this.#prefix = prefix;
@@ -136,7 +139,8 @@ export class HeldInStore implements Holding {
     this.#labels.clear();
     this.#columns.load(sortedByRevision(items));
     // An object that cannot be read is reported to those who request it.
-    if (items.length >= indexedFrom) this.#lookUpInAdvance(items.at(-1)!).catch(() => undefined);
+    this.indexed =
+      items.length < indexedFrom ? undefined : this.#lookUpInAdvance(items.at(-1)!).catch(() => undefined);
   }
 
   /**

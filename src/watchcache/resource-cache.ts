@@ -107,6 +107,8 @@ export class ResourceCache implements ObjectSource {
     return this.#holding instanceof HeldInStore;
   }
 
+  readonly indexed = (): Promise<void> | undefined => this.#holding.indexed;
+
   /**
    * Replaces all objects, at startup or after the feed was interrupted. Watchers are ended, since the changes
    * they missed are unknown.

@@ -84,6 +84,11 @@ export interface ObjectSource {
    * For sources that load on first use: `used` is called once objects are loaded, or immediately if they are.
    */
   onFirstUse?(used: () => void): void;
+  /**
+   * For objects that stay in the store: resolves once each of many can be found by its fields without reading others;
+   * undefined if there are few.
+   */
+  indexed?(): Promise<void> | undefined;
 }
 
 /** The requested revision did not arrive in time. */

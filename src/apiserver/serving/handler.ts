@@ -4,7 +4,15 @@ import type { AdmissionChain } from "#admission";
 import type { Audit } from "#audit";
 import { AbortListeners, type Clock, type Log, minorOf, versionOfRelease } from "#base";
 import type { Dialect } from "#dialect";
-import { type Catalog, type PathHandler, discovery, openApi, recordedForm, router } from "#endpoints";
+import {
+  ApiCall,
+  type Catalog,
+  type PathHandler,
+  discovery,
+  openApi,
+  recordedForm,
+  router,
+} from "#endpoints";
 import type { FlowControl } from "#fairness";
 import {
   attributesOf,
@@ -12,6 +20,7 @@ import {
   filterDurations,
   filters,
   logUnexpected,
+  newAuditId,
   requestHandler,
 } from "#filters";
 import type { Call, Reply } from "#http";
@@ -53,10 +62,37 @@ export interface HandlerParts {
   readonly signal: AbortSignal;
 }
 
-export function serverHandler(parts: HandlerParts): (call: Call) => Promise<Reply> {
+export interface ServerHandler {
+  readonly handle: (call: Call) => Promise<Reply>;
+  /** Handles a call of the server itself, which passes no filters: it is not authorized, counted, limited or recorded. */
+  readonly handleOwn: (call: Call) => Promise<Reply>;
+}
+
+export function serverHandler(parts: HandlerParts): ServerHandler {
   const { dialect, settings, gates, clock, log, serving, served, audit, flowControl, onError } = parts;
   const { authorizer, explainer } = parts.access;
-  return requestHandler(
+  const route = router(
+    served,
+    {
+      admission: parts.admission,
+      clock,
+      settings: parts.registrySettings,
+      gates: {
+        watchList: gates.enabled("WatchList"),
+        chunking: gates.enabled("APIListChunking"),
+        remainingItemCount: gates.enabled("RemainingItemCount"),
+        watchFromStore: gates.enabled("WatchFromStorageWithoutResourceVersion"),
+      },
+      mayCreate: (call) => authorizeOrThrow(authorizer, { ...attributesOf(call), verb: "create" }),
+      minRequestTimeoutSeconds: settings.minRequestTimeout,
+      deleteCollectionWorkers: settings.deleteCollectionWorkers,
+      closing: new AbortListeners(parts.signal),
+      watchEvents: (kind) => serving.requests.watchEvents(kind),
+      onSlow: slowTraceLog(log),
+    },
+    otherPaths(parts),
+  );
+  const handle = requestHandler(
     filters({
       dialect,
       clock,
@@ -85,29 +121,10 @@ export function serverHandler(parts: HandlerParts): (call: Call) => Promise<Repl
         jsonOf: (reply, call) => recordedForm(reply, call, served, dialect),
       },
     }),
-    router(
-      served,
-      {
-        admission: parts.admission,
-        clock,
-        settings: parts.registrySettings,
-        gates: {
-          watchList: gates.enabled("WatchList"),
-          chunking: gates.enabled("APIListChunking"),
-          remainingItemCount: gates.enabled("RemainingItemCount"),
-          watchFromStore: gates.enabled("WatchFromStorageWithoutResourceVersion"),
-        },
-        mayCreate: (call) => authorizeOrThrow(authorizer, { ...attributesOf(call), verb: "create" }),
-        minRequestTimeoutSeconds: settings.minRequestTimeout,
-        deleteCollectionWorkers: settings.deleteCollectionWorkers,
-        closing: new AbortListeners(parts.signal),
-        watchEvents: (kind) => serving.requests.watchEvents(kind),
-        onSlow: slowTraceLog(log),
-      },
-      otherPaths(parts),
-    ),
+    route,
     filterDurations(serving.metrics),
   );
+  return { handle, handleOwn: (call) => route(new ApiCall(call, newAuditId(call))) };
 }
 
 /** Returns the handlers of non-resource paths; the first that returns a reply wins. */
