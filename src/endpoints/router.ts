@@ -40,6 +40,15 @@ const scaling: Readonly<Record<string, EndpointHandler>> = {
   patch: patchScale,
 };
 
+/** A percent sign in a path that begins no escape. */
+const badEscape = /%(?![0-9A-Fa-f]{2})/;
+
+const plainText = (status: number, text: string): Reply => ({
+  status,
+  headers: { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" },
+  body: Buffer.from(text),
+});
+
 export function router(
   catalog: Catalog,
   context: EndpointContext,
@@ -54,11 +63,9 @@ export function router(
       const reply = await handle(call);
       if (reply) return reply;
     }
-    return {
-      status: 404,
-      headers: { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" },
-      body: Buffer.from("404 page not found\n"),
-    };
+    return badEscape.test(call.call.path)
+      ? plainText(400, "400 Bad Request")
+      : plainText(404, "404 page not found\n");
   };
 
   /** Reports whether a resource path is handled here; an unknown group is treated like any other path. */

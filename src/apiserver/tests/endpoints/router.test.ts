@@ -88,6 +88,9 @@ const missing: [method: string, path: string, status: number][] = [
   ["POST", "/api/v1/namespaces//bindings", 404],
   ["GET", "/api/v1/namespaces//", 200],
   ["GET", "/api/v1/namespaces/%2e%2e/configmaps", 400],
+  ["GET", "/api/v1/namespaces/default/configmaps/%zz", 400],
+  ["GET", "/api/v1/namespaces/default/configmaps/%", 400],
+  ["GET", "/api/v1/namespaces/default/configmaps/%ff", 404],
 ];
 for (const [method, path, status] of missing)
   test(`${method} ${path} is answered with ${status}`, async () => {
