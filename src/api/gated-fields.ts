@@ -8,7 +8,12 @@ export const fieldGates = [
   "JobManagedBy",
   "JobPodReplacementPolicy",
   "JobSuccessPolicy",
+  "LoadBalancerIPMode",
+  "MatchLabelKeysInPodAffinity",
+  "PersistentVolumeLastPhaseTransitionTime",
+  "PodHostIPs",
   "PodLifecycleSleepAction",
+  "ServiceTrafficDistribution",
   "SidecarContainers",
 ] as const;
 export type FieldGate = (typeof fieldGates)[number];

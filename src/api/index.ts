@@ -353,6 +353,7 @@ export {
 export {
   SelfSubjectReview,
   SelfSubjectReviewStatus,
+  SelfSubjectReviewV1,
   SelfSubjectReviewV1alpha1,
 } from "./authentication/self-review.ts";
 export {

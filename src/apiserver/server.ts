@@ -132,10 +132,9 @@ async function startWith(options: StartOptions, opened: Opened): Promise<Started
       ports,
     },
   );
-  const services = serviceWith(allocator);
   const expressionRelease = minorOf(settings.expressionRelease);
   const strategies = [
-    ...strategiesFor(settings, gates, dialect).map((each) => (each.hub === services.hub ? services : each)),
+    ...strategiesFor(settings, gates, dialect, serviceWith(allocator)),
     apiServiceStrategy(dialect),
   ];
   const tracingConfiguration =
@@ -193,6 +192,9 @@ async function startWith(options: StartOptions, opened: Opened): Promise<Started
     statefulUnavailable: gates.enabled("MaxUnavailableStatefulSet"),
     retroactiveClass: gates.enabled("RetroactiveDefaultStorageClass"),
     expansionRecovery: gates.enabled("RecoverVolumeExpansionFailure"),
+    hostIps: gates.enabled("PodHostIPs"),
+    balancerModes: gates.enabled("LoadBalancerIPMode"),
+    phaseTimes: gates.enabled("PersistentVolumeLastPhaseTransitionTime"),
     disruptionConditions: gates.enabled("PodDisruptionConditions"),
     garbageCollection: settings.enableGarbageCollector,
     certificateIssued: issuedMetrics(serving.metrics, dialect),
@@ -314,6 +316,7 @@ async function startWith(options: StartOptions, opened: Opened): Promise<Started
     explainer: access.explainer,
     tokens,
     selfReviews: gates.enabled("APISelfSubjectReview"),
+    release,
     issuing: {
       issuer,
       signing,

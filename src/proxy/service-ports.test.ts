@@ -82,6 +82,12 @@ for (const [name, mode, endpoints, all] of hintCases)
     assert.deepEqual(addressesOf(port?.backends), all);
   });
 
+test("a traffic distribution follows hints without an annotation", () => {
+  const endpoints = [ready("10.1.0.1", forZone("a")), ready("10.1.0.2", forZone("b"))];
+  const [port] = planOf({ spec: { trafficDistribution: "PreferClose" } }, endpoints);
+  assert.deepEqual(addressesOf(port?.backends), ["10.1.0.1"]);
+});
+
 test("a service without a cluster IP has no ports", () => {
   assert.deepEqual(planOf({ spec: { clusterIP: "None" } }, []), []);
   assert.deepEqual(planOf({ spec: { type: "ExternalName", clusterIP: "" } }, []), []);
@@ -110,7 +116,15 @@ test("external traffic is accepted according to service type and traffic policy"
         internalTrafficPolicy: "Local",
         sessionAffinity: "ClientIP",
       },
-      status: { loadBalancer: { ingress: [{ ip: "203.0.113.2" }, { hostname: "lb.example.org" }] } },
+      status: {
+        loadBalancer: {
+          ingress: [
+            { ip: "203.0.113.2" },
+            { ip: "203.0.113.3", ipMode: "Proxy" },
+            { hostname: "lb.example.org" },
+          ],
+        },
+      },
     },
     [],
   );

@@ -82,8 +82,11 @@ export function servicePorts(
   const mode = hintAnnotations
     .map((name) => metadata.annotations?.[name])
     .find((value) => value !== undefined);
-  const usesHints = !["", "disabled", "Disabled"].includes(mode ?? "");
-  const balancers = (status?.loadBalancer?.ingress ?? []).flatMap(({ ip }) => ip || []);
+  const usesHints =
+    spec.trafficDistribution !== undefined || !["", "disabled", "Disabled"].includes(mode ?? "");
+  const balancers = (status?.loadBalancer?.ingress ?? []).flatMap(({ ip, ipMode }) =>
+    ipMode === "Proxy" ? [] : ip || [],
+  );
   const hasNodePorts = spec.type === "NodePort" || spec.type === "LoadBalancer";
   const ranges = spec.loadBalancerSourceRanges ?? [];
   return families.flatMap((family) => {

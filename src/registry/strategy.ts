@@ -102,6 +102,12 @@ export interface RegistrySettings {
   readonly jobSuccess?: boolean;
   /** Whether jobs may have other controllers, whose status updates are validated strictly. */
   readonly managedJobs?: boolean;
+  /** Whether environment variables may refer to all addresses of the node. */
+  readonly hostIps?: boolean;
+  /** Whether ingress addresses of load balancers state how traffic arrives. */
+  readonly balancerModes?: boolean;
+  /** Whether persistent volumes record when their phase changed. */
+  readonly phaseTimes?: boolean;
   /** False if evicted pods get no condition with the reason. */
   readonly disruptionConditions?: boolean;
   /**

@@ -3,6 +3,7 @@ import {
   LocalSubjectAccessReview,
   SelfSubjectAccessReview,
   SelfSubjectReview,
+  SelfSubjectReviewV1,
   SelfSubjectReviewV1alpha1,
   SelfSubjectRulesReview,
   SubjectAccessReview,
@@ -33,6 +34,8 @@ export interface ReviewOptions {
   readonly audiences: readonly string[];
   /** False if SelfSubjectReview is disabled. */
   readonly selfReviews?: boolean;
+  /** The minor release that is served. */
+  readonly release: number;
 }
 
 interface ReviewedKind {
@@ -41,13 +44,17 @@ interface ReviewedKind {
   readonly versions?: readonly string[];
 }
 
-const selfReviews = [SelfSubjectReview, SelfSubjectReviewV1alpha1];
+/** The versions of SelfSubjectReview in a release. */
+const selfReviewsIn = (release: number): readonly KindSchema[] => [
+  ...(release >= 28 ? [SelfSubjectReviewV1] : []),
+  SelfSubjectReview,
+  SelfSubjectReviewV1alpha1,
+];
 
-export function reviewGroups(
-  context: VirtualContext,
-  { authorizer, explainer, tokens, audiences, selfReviews: enableSelfReviews = true }: ReviewOptions,
-): readonly VirtualGroup[] {
+export function reviewGroups(context: VirtualContext, options: ReviewOptions): readonly VirtualGroup[] {
+  const { authorizer, explainer, tokens, audiences } = options;
   const { dialect } = context;
+  const selfReviews = options.selfReviews === false ? [] : selfReviewsIn(options.release);
   const review = <T extends object>(
     schema: KindSchema,
     respond: (review: T, call: ApiCall) => Promise<object> | object,
@@ -68,25 +75,30 @@ export function reviewGroups(
       },
     };
   };
+  const selfReview = (schema: KindSchema): VirtualResource =>
+    review<SelfSubjectReview>(
+      schema,
+      (request, { user }) => reviewSelf(request, user!, context.clock.now()),
+      { versions: selfReviews.map(({ kind: { version } }) => version) },
+    );
   return [
     {
       group: "authentication",
       branded: true,
       version: "v1",
-      endpoints: [review<TokenReview>(TokenReview, (request) => reviewToken(request, tokens, audiences))],
-    },
-    ...(enableSelfReviews ? selfReviews : []).map((schema) => ({
-      group: "authentication",
-      branded: true,
-      version: schema.kind.version,
       endpoints: [
-        review<SelfSubjectReview>(
-          schema,
-          (request, { user }) => reviewSelf(request, user!, context.clock.now()),
-          { versions: selfReviews.map(({ kind: { version } }) => version) },
-        ),
+        ...selfReviews.filter((schema) => schema === SelfSubjectReviewV1).map(selfReview),
+        review<TokenReview>(TokenReview, (request) => reviewToken(request, tokens, audiences)),
       ],
-    })),
+    },
+    ...selfReviews
+      .filter((schema) => schema !== SelfSubjectReviewV1)
+      .map((schema) => ({
+        group: "authentication",
+        branded: true,
+        version: schema.kind.version,
+        endpoints: [selfReview(schema)],
+      })),
     {
       group: "authorization",
       branded: true,

@@ -18,6 +18,7 @@ export interface VirtualOptions {
   readonly explainer: AccessExplainer;
   readonly tokens: ReviewOptions["tokens"];
   readonly selfReviews: boolean;
+  readonly release: number;
   readonly issuing: TokenEndpointOptions;
   /** Connection options for node agents. */
   readonly agents: Omit<AgentOptions, "dialect" | "nodes">;
@@ -35,6 +36,7 @@ export function virtualGroups(
     explainer,
     tokens,
     selfReviews,
+    release,
     issuing,
     agents,
     storeHealth,
@@ -55,6 +57,13 @@ export function virtualGroups(
         ...connectEndpoints(server, agents, admission, stopping),
       ],
     },
-    ...reviewGroups(context, { authorizer, explainer, tokens, audiences: issuing.audiences, selfReviews }),
+    ...reviewGroups(context, {
+      authorizer,
+      explainer,
+      tokens,
+      audiences: issuing.audiences,
+      selfReviews,
+      release,
+    }),
   ];
 }

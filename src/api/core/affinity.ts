@@ -11,7 +11,7 @@ import {
   string,
   time,
 } from "#schema";
-import { openEnum, atomicList } from "../extras.ts";
+import { atomicList, gated, openEnum } from "../extras.ts";
 import { LabelSelector } from "../meta/label-selector.ts";
 import { NodeInclusionPolicy, TaintEffect } from "../named-types.ts";
 import { core } from "../packages.ts";
@@ -128,6 +128,18 @@ export const PodAffinityTerm = message(
       4,
       LabelSelector,
       "Selector of further namespaces; if both it and namespaces are unset, the pod's namespace is used.",
+    ),
+    matchLabelKeys: optional(
+      5,
+      list(string),
+      "Label keys whose values in the incoming pod the selected pods must have, in addition to labelSelector.",
+      { ...atomicList, ...gated("MatchLabelKeysInPodAffinity") },
+    ),
+    mismatchLabelKeys: optional(
+      6,
+      list(string),
+      "Label keys whose values in the incoming pod the selected pods must not have, in addition to labelSelector.",
+      { ...atomicList, ...gated("MatchLabelKeysInPodAffinity") },
     ),
   },
 );

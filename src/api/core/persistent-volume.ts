@@ -1,6 +1,18 @@
 // Persistent volumes.
-import { type TypeOf, bool, embedded, inline, list, map, optional, pointer, required, string } from "#schema";
-import { hiddenDefault, openEnum } from "../extras.ts";
+import {
+  type TypeOf,
+  bool,
+  embedded,
+  inline,
+  list,
+  map,
+  optional,
+  pointer,
+  required,
+  string,
+  time,
+} from "#schema";
+import { gated, hiddenDefault, openEnum } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import {
   PersistentVolumeAccessMode,
@@ -182,6 +194,12 @@ export const PersistentVolumeStatus = message(
     ),
     message: optional(2, string, "Human-readable details of why the object is in this state."),
     reason: optional(3, string, "Machine-readable reason for the current state, one CamelCase word."),
+    lastPhaseTransitionTime: pointer(
+      4,
+      time,
+      "Time at which the phase last changed.",
+      gated("PersistentVolumeLastPhaseTransitionTime"),
+    ),
   },
 );
 export type PersistentVolumeStatus = TypeOf<typeof PersistentVolumeStatus>;

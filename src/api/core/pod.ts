@@ -13,7 +13,7 @@ import {
   string,
   time,
 } from "#schema";
-import { hiddenDefault, mapList, openEnum, patchMerge } from "../extras.ts";
+import { atomicList, gated, hiddenDefault, mapList, openEnum, patchMerge } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { ConditionStatus, PodConditionType, PreemptionPolicy, ResourceList } from "../named-types.ts";
 import { core } from "../packages.ts";
@@ -277,6 +277,10 @@ export const PodIP = message("PodIP", "An IP address of a pod.", {
 });
 export type PodIP = TypeOf<typeof PodIP>;
 
+export const HostIP = message("HostIP", "An IP address of a node.", {
+  ip: required(1, string, "IP address assigned to the node."),
+});
+
 export const PodCondition = message("PodCondition", "A condition of a pod.", {
   type: required(1, PodConditionType, "Type of the condition."),
   status: required(2, ConditionStatus, "Status of the condition: True, False or Unknown."),
@@ -308,6 +312,12 @@ export const PodStatus = message("PodStatus", "Most recently observed status of 
     "Node on which the pod preempts others and may be scheduled once their resources are freed.",
   ),
   hostIP: optional(5, string, "IP address of the node the pod is assigned to."),
+  hostIPs: optional(
+    16,
+    list(HostIP),
+    "IP addresses of the node, at most one of each IP family; the first equals hostIP.",
+    { ...patchMerge("ip"), ...atomicList, ...gated("PodHostIPs") },
+  ),
   podIP: optional(6, string, "Primary IP address of the pod; empty until one is allocated."),
   podIPs: optional(
     12,

@@ -12,7 +12,7 @@ import {
   required,
   string,
 } from "#schema";
-import { hiddenDefault, mapList, openEnum, patchMerge, atomicList } from "../extras.ts";
+import { gated, hiddenDefault, mapList, openEnum, patchMerge, atomicList } from "../extras.ts";
 import { Condition } from "../meta/condition.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { Protocol } from "../named-types.ts";
@@ -163,6 +163,12 @@ export const ServiceSpec = message("ServiceSpec", "Specification of a service.",
       "same node.",
     openEnum("Cluster", "Local"),
   ),
+  trafficDistribution: pointer(
+    23,
+    string,
+    "Preference for the distribution of traffic to endpoints; PreferClose prefers those of the client's zone.",
+    gated("ServiceTrafficDistribution"),
+  ),
 });
 export type ServiceSpec = TypeOf<typeof ServiceSpec>;
 
@@ -176,6 +182,12 @@ export type PortStatus = TypeOf<typeof PortStatus>;
 export const LoadBalancerIngress = message("LoadBalancerIngress", "An ingress point of a load balancer.", {
   ip: optional(1, string, "IP address of the ingress point, for IP-based load balancers."),
   hostname: optional(2, string, "Host name of the ingress point, for DNS-based load balancers."),
+  ipMode: pointer(
+    3,
+    named("LoadBalancerIPMode", string),
+    "How traffic to the IP address arrives: VIP (default) with the address as destination, or Proxy with that of a node or pod.",
+    gated("LoadBalancerIPMode"),
+  ),
   ports: optional(4, list(PortStatus), "Statuses of the service's ports.", atomicList),
 });
 export type LoadBalancerIngress = TypeOf<typeof LoadBalancerIngress>;

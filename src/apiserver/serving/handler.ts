@@ -146,6 +146,7 @@ function otherPaths(parts: HandlerParts): PathHandler[] {
       gates: {
         aggregated: parts.gates.enabled("AggregatedDiscoveryEndpoint"),
         storageHashes: parts.gates.enabled("StorageVersionHash"),
+        second: release >= 30,
       },
     }).handle,
     (call) => healthReply(health, call, healthObserver),

@@ -8,18 +8,20 @@ import { type Strategy, builtInStrategies, gatedStrategies, withLaterPolicies } 
 import type { ApiserverSettings } from "../options/settings.ts";
 
 /**
- * Returns the strategies. Fields and versions of later releases depend on their gates and releases; before
+ * Returns the strategies, with that of services which allocates their addresses. Fields and versions of later releases depend on their gates and releases; before
  * 1.28 later versions of policies must be enabled by name.
  */
 export function strategiesFor(
   settings: ApiserverSettings,
   gates: Gates,
   dialect: Dialect,
+  services: Strategy,
 ): readonly Strategy[] {
   const release = minorOf(settings.release);
   const later =
     gates.enabled("ValidatingAdmissionPolicy") && (release >= 28 || enablesLaterPolicies(settings, dialect));
-  const strategies = later ? withLaterPolicies(builtInStrategies) : builtInStrategies;
+  const own = builtInStrategies.map((each) => (each.hub === services.hub ? services : each));
+  const strategies = later ? withLaterPolicies(own) : own;
   const expressionRelease = minorOf(settings.expressionRelease);
   const definitions = definitionStrategy({ dialect, release: expressionRelease }, definitionGates(gates));
   const serves = servedApis(settings.runtimeConfig, dialect);

@@ -27,7 +27,14 @@ import {
 import { sliceMetrics } from "./slice-metrics.ts";
 import { type OnWrite, removeSlices, writeSlices } from "./slice-writer.ts";
 import { type Desired, type SeenSlice, type SlicePlan, planSlices } from "./slices.ts";
-import { isNodeReady, isOverloaded, withHints, withoutHints, zoneShares } from "./topology-hints.ts";
+import {
+  isNodeReady,
+  isOverloaded,
+  withHints,
+  withOwnZones,
+  withoutHints,
+  zoneShares,
+} from "./topology-hints.ts";
 
 export function endpointSliceController(context: ControllerContext, maxPerSlice = 100): Controller {
   const { client, view, dialect, gates } = context;
@@ -191,7 +198,9 @@ export function endpointSliceController(context: ControllerContext, maxPerSlice 
             type,
           );
         hinted.delete(key);
-        return withoutHints(part, existingOfType);
+        return service.spec.trafficDistribution === "PreferClose"
+          ? withOwnZones(part, existingOfType)
+          : withoutHints(part, existingOfType);
       }
       const outcome = withHints(part, existingOfType, zoneShares(nodes.items(), labelNames));
       if (typeof outcome.allocated === "string") {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Endpoint, Node } from "#api";
 import { type SeenSlice, planSlices } from "./slices.ts";
-import { isOverloaded, withHints, withoutHints, zoneShares } from "./topology-hints.ts";
+import { isOverloaded, withHints, withOwnZones, withoutHints, zoneShares } from "./topology-hints.ts";
 
 const labels = { zone: "zone", controlPlaneRole: "control", nodeRolePrefix: "role/" };
 const node = (zone: string | undefined, cpu: string, own: object = {}, ready = "True"): Node =>
@@ -120,3 +120,14 @@ const loads: [name: string, allocated: [string, number][], expected: boolean][] 
 ];
 for (const [name, allocated, expected] of loads)
   test(name, () => assert.equal(isOverloaded(new Map(allocated), halves), expected));
+
+test("with a traffic distribution every ready endpoint is hinted for its own zone, also in unchanged slices", () => {
+  const desired = [{ addressType: "IPv4", ports: [], endpoints: endpoints("a b! ?") }];
+  const created = withOwnZones(planSlices(desired, [], 10), []);
+  assert.equal(hintsOf(created.create[0]!.endpoints), "a - ");
+  const slice = { addressType: "IPv4", ports: [], endpoints: desired[0]!.endpoints } as unknown as SeenSlice;
+  const changed = withOwnZones(planSlices(desired, [slice], 10), [slice]);
+  assert.equal(hintsOf(changed.update[0]!.endpoints), "a - ");
+  const hinted = { ...slice, endpoints: changed.update[0]!.endpoints } as unknown as SeenSlice;
+  assert.deepEqual(withOwnZones(planSlices(desired, [hinted], 10), [hinted]).update, []);
+});

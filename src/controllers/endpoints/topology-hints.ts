@@ -132,6 +132,27 @@ export function withHints(
   };
 }
 
+/** Returns the plan with every ready endpoint hinted for its own zone, also in slices that are unchanged. */
+export function withOwnZones(plan: SlicePlan, existing: readonly SeenSlice[]): SlicePlan {
+  const hinted = (endpoints: readonly Endpoint[]): Endpoint[] =>
+    endpoints.map((each) =>
+      isReady(each) ? { ...each, hints: { forZones: [{ name: each.zone ?? "" }] } } : each,
+    );
+  const isWrong = (endpoint: Endpoint): boolean => {
+    const [zone, ...more] = endpoint.hints?.forZones ?? [];
+    return isReady(endpoint) && (zone?.name !== (endpoint.zone ?? "") || more.length > 0);
+  };
+  const wrong = unchangedSlices(plan, existing).filter(({ endpoints }) => endpoints?.some(isWrong));
+  return {
+    create: plan.create.map((each) => ({ ...each, endpoints: hinted(each.endpoints) })),
+    update: [
+      ...plan.update.map((each) => ({ ...each, endpoints: hinted(each.endpoints) })),
+      ...wrong.map((slice) => ({ slice, endpoints: hinted(slice.endpoints ?? []) })),
+    ],
+    remove: plan.remove,
+  };
+}
+
 /** Returns the plan without hints, also rewriting unchanged slices that have some. */
 export function withoutHints(plan: SlicePlan, existing: readonly SeenSlice[]): SlicePlan {
   const bare = (endpoints: readonly Endpoint[]): Endpoint[] => endpoints.map(withoutHint);

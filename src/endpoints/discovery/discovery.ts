@@ -36,6 +36,8 @@ export interface DiscoveryOptions {
     /** Enables aggregated discovery. */
     readonly aggregated: boolean;
     readonly storageHashes: boolean;
+    /** Enables version v2 of aggregated discovery. */
+    readonly second: boolean;
   };
 }
 
@@ -93,7 +95,7 @@ export function discovery(
       const [, root, first, second] = parts;
       if ((root !== "api" && root !== "apis") || parts.length > 4) return undefined;
       if (parts.length === 2) {
-        const aggregated = gates.aggregated && aggregatedForm(call, dialect);
+        const aggregated = gates.aggregated && aggregatedForm(call, dialect, gates.second);
         if (aggregated) return aggregatedReply(call, aggregated, documentOf(root, aggregated), dialect);
         return root === "api" ? read(call, versions()) : plainReply(call, groupList(), dialect);
       }
@@ -135,16 +137,16 @@ const coreOnly = (catalog: Catalog): { name: string; versions: readonly GroupVer
 ];
 
 /** Returns the version of aggregated discovery the client accepts, even if it prefers the plain form. */
-function aggregatedForm(call: ApiCall, dialect: Dialect): AggregatedForm | undefined {
+function aggregatedForm(call: ApiCall, dialect: Dialect, second: boolean): AggregatedForm | undefined {
   const own = groupName(dialect, { group: "apidiscovery", branded: true });
   const accept = header(call.call.headers, "accept") ?? "";
   return firstAcceptable(accept, dialect, (media, { as, g: group, v: version, sv }) => {
     if (as !== "APIGroupDiscoveryList" || sv) return undefined;
     if (group === undefined || (group !== dialect.wire.discoveryGroup && group !== own)) return undefined;
-    // The newer version is for clients with the group's original name built in, if that is not the dialect's
-    // own: release 1.27 does not know it.
+    // Earlier releases serve v2 only to clients with the group's original name built in, if that is not the
+    // dialect's own.
     return version === "v2beta1" ||
-      (version === "v2" && group === dialect.wire.discoveryGroup && group !== own)
+      (version === "v2" && (second || (group === dialect.wire.discoveryGroup && group !== own)))
       ? { media, group, version }
       : undefined;
   });

@@ -1,8 +1,8 @@
 // Persistent volumes: their source is immutable.
 import { PersistentVolume, type PersistentVolumeSpec } from "#api";
-import { type FieldError, forbiddenField, invalidValue, own } from "#base";
+import { type FieldError, forbiddenField, invalidValue, own, timeOfMillis } from "#base";
 import type { Dialect } from "#dialect";
-import { strategy } from "../strategy.ts";
+import { type RequestContext, strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { accessModesText, classText, phaseText } from "./cells/volume.ts";
 import { statusPart } from "./parts.ts";
@@ -81,6 +81,24 @@ function changeErrors(spec: PersistentVolumeSpec, old: PersistentVolumeSpec, dia
   return errors;
 }
 
+const part = statusPart<PersistentVolume>();
+
+/** Sets the time of a change of the phase unless the client did, and otherwise keeps it. */
+function withTime(
+  volume: PersistentVolume,
+  { status: old }: PersistentVolume,
+  { settings, now }: RequestContext,
+): PersistentVolume {
+  const { phase, lastPhaseTransitionTime: sent } = volume.status;
+  if (!settings.phaseTimes) return volume;
+  const kept = phase === old.phase;
+  if (kept ? sent : sent && sent !== old.lastPhaseTransitionTime) return volume;
+  const time = kept ? old.lastPhaseTransitionTime : timeOfMillis(now.getTime());
+  return time === undefined
+    ? volume
+    : { ...volume, status: { ...volume.status, lastPhaseTransitionTime: time } };
+}
+
 export const persistentVolume = strategy<PersistentVolume>({
   resource: "persistentvolumes",
   singular: "persistentvolume",
@@ -96,8 +114,10 @@ export const persistentVolume = strategy<PersistentVolume>({
     roundUp(spec.capacity);
   },
   restore: ({ status }) => void (status.phase ||= "Pending"),
-  prepareForCreate: (obj) => {
-    obj.status = {};
+  prepareForCreate: (obj, { settings, now }) => {
+    obj.status = settings.phaseTimes
+      ? { phase: "Pending", lastPhaseTransitionTime: timeOfMillis(now.getTime()) }
+      : {};
   },
   validate: (obj, { dialect, settings }) => [
     ...volumeSpecErrors(obj.spec, "spec", dialect, {
@@ -118,7 +138,9 @@ export const persistentVolume = strategy<PersistentVolume>({
     (spec.nodeAffinity?.required?.nodeSelectorTerms ?? []).flatMap((term, position) =>
       termWarnings(term, dialect, `spec.nodeAffinity.required.nodeSelectorTerms[${position}]`),
     ),
-  subresources: { status: statusPart() },
+  subresources: {
+    status: { ...part, merge: (sent, old, ctx) => withTime(part.merge(sent, old, ctx), old, ctx) },
+  },
   columns: [
     nameColumn,
     {

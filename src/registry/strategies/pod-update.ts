@@ -234,7 +234,7 @@ export function statusUpdateErrors(pod: Pod, old: Pod): FieldError[] {
     const now = (pod.status[key] ?? []).filter(({ name }) => !sidecars.has(name));
     errors.push(...revivalErrors(now, old.status[key] ?? [], restarts, `status.${key}`));
   }
-  return [...errors, ...podIpErrors(pod)];
+  return [...errors, ...podIpErrors(pod), ...hostIpErrors(pod)];
 }
 
 /** Reports containers that terminated for good and are running again. */
@@ -257,24 +257,39 @@ function revivalErrors(
   });
 }
 
-function podIpErrors({ status: { podIPs = [] } }: Pod): FieldError[] {
-  const path = "status.podIPs";
-  const errors = podIPs.flatMap(({ ip = "" }, position) =>
+const podIpErrors = ({ status: { podIPs = [] } }: Pod): FieldError[] =>
+  addressErrors(podIPs, "status.podIPs");
+
+function hostIpErrors({ status: { hostIP = "", hostIPs = [] } }: Pod): FieldError[] {
+  const path = "status.hostIPs";
+  const [first] = hostIPs;
+  const errors = addressErrors(hostIPs, path);
+  return !first || first.ip === hostIP
+    ? errors
+    : [invalidValue(`${path}[0].ip`, first.ip, "must be equal to `hostIP`"), ...errors];
+}
+
+/** Returns the errors of a list with at most one address of each IP family. */
+function addressErrors(
+  addresses: readonly { readonly ip?: string | undefined }[],
+  path: string,
+): FieldError[] {
+  const errors = addresses.flatMap(({ ip = "" }, position) =>
     formatErrors(ip, `${path}[${position}]`, ipProblems),
   );
-  if (podIPs.length < 2) return errors;
-  const bad = podIPs.findIndex(({ ip = "" }) => ipProblems(ip).length > 0);
+  if (addresses.length < 2) return errors;
+  const bad = addresses.findIndex(({ ip = "" }) => ipProblems(ip).length > 0);
   if (bad >= 0)
     errors.push({
       type: "InternalError",
       field: path,
-      detail: `failed to check for dual stack with error:invalid IP[${bad}]: ${podIPs[bad]!.ip ?? ""}`,
+      detail: `failed to check for dual stack with error:invalid IP[${bad}]: ${addresses[bad]!.ip ?? ""}`,
     });
-  const families = new Set(podIPs.map(({ ip = "" }) => isIPv6(ip)));
-  if (families.size < 2 || podIPs.length > 2 || errors.length > 0)
-    errors.push(invalidValue(path, podIPs, "may specify no more than one IP for each IP family"));
+  const families = new Set(addresses.map(({ ip = "" }) => isIPv6(ip)));
+  if (families.size < 2 || addresses.length > 2 || errors.length > 0)
+    errors.push(invalidValue(path, addresses, "may specify no more than one IP for each IP family"));
   const repeated = repeats<string | undefined>();
-  podIPs.forEach(({ ip }, position) => {
+  addresses.forEach(({ ip }, position) => {
     if (repeated(ip)) errors.push(duplicate(`${path}[${position}]`, ip));
   });
   return errors;

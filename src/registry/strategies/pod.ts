@@ -8,6 +8,7 @@ import { type RequestContext, strategy } from "../strategy.ts";
 import { podRowConditions, podTableColumns } from "./pod-columns.ts";
 import { alignServiceAccount, podDefaults } from "./pod-defaults.ts";
 import { dropAppArmor, dropDisabled, withoutResize } from "./pod-gates.ts";
+import { applyLabelKeys } from "./pod-label-keys.ts";
 import { proposeResize, resizePolicyDefaults } from "./pod-resize.ts";
 import { qualityOf } from "./pod-qos.ts";
 import { ephemeralUpdateErrors, specUpdateErrors, statusUpdateErrors } from "./pod-update.ts";
@@ -102,6 +103,7 @@ export const pod = strategy<Pod>({
   prepareForCreate: (obj, ctx) => {
     alignServiceAccount(obj.spec);
     dropDisabled(obj.spec, ctx.settings);
+    applyLabelKeys(obj);
     dropAppArmor(obj.metadata, ctx);
     obj.status = { phase: "Pending", qosClass: qualityOf(obj.spec) };
     if (obj.spec.schedulingGates?.length)

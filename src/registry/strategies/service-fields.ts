@@ -1,6 +1,7 @@
 // Fields of a service that depend on its type, and allocated values that persist when a client does not send
 // them.
 import type { Service, ServiceSpec } from "#api";
+import type { RequestContext } from "../strategy.ts";
 import { same } from "./rules/unchanged.ts";
 
 export const headless = "None";
@@ -15,7 +16,10 @@ export const needsHealthCheck = ({ type, externalTrafficPolicy }: ServiceSpec): 
 
 const defaultAffinitySeconds = 10_800;
 
-export function serviceDefaults({ spec }: Service): void {
+export function serviceDefaults(
+  { spec, status }: Service,
+  { settings }: Pick<RequestContext, "settings">,
+): void {
   if (spec.sessionAffinity === "None") delete spec.sessionAffinityConfig;
   else if (
     spec.sessionAffinity === "ClientIP" &&
@@ -27,7 +31,10 @@ export function serviceDefaults({ spec }: Service): void {
     if (port.targetPort === 0 || port.targetPort === "") port.targetPort = port.port;
   if (needsNodePorts(spec)) spec.externalTrafficPolicy ||= "Cluster";
   if (needsNodePorts(spec) || spec.type === "ClusterIP") spec.internalTrafficPolicy ??= "Cluster";
-  if (spec.type === "LoadBalancer") spec.allocateLoadBalancerNodePorts ??= true;
+  if (spec.type !== "LoadBalancer") return;
+  spec.allocateLoadBalancerNodePorts ??= true;
+  if (!settings.balancerModes) return;
+  for (const each of status?.loadBalancer?.ingress ?? []) if (each.ip) each.ipMode ??= "VIP";
 }
 
 /** Aligns clusterIPs with clusterIP, the only one that older clients send. */

@@ -45,7 +45,15 @@ export function serviceErrors(service: Service, dialect: Dialect, portsAreGiven:
     ...oneOf(spec.type, "spec.type", ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"]),
     ...sharedPortErrors(spec),
   );
-  return [...errors, ...balancerErrors(service, dialect), ...trafficErrors(spec, portsAreGiven)];
+  const { trafficDistribution } = spec;
+  return [
+    ...errors,
+    ...balancerErrors(service, dialect),
+    ...trafficErrors(spec, portsAreGiven),
+    ...(trafficDistribution === undefined
+      ? []
+      : supported(trafficDistribution, "spec.trafficDistribution", ["PreferClose"])),
+  ];
 }
 
 function hintErrors({ metadata }: Service, { names }: Dialect): FieldError[] {
@@ -244,10 +252,20 @@ function trafficErrors(spec: ServiceSpec, portsAreGiven: boolean): FieldError[] 
   return errors;
 }
 
-export function balancerStatusErrors({ ingress }: LoadBalancerStatus, path: string): FieldError[] {
-  return (ingress ?? []).flatMap(({ ip, hostname }, position) => {
+/** Returns the errors of a status; with modes, that of each IP address must be stated. */
+export function balancerStatusErrors(
+  { ingress }: LoadBalancerStatus,
+  path: string,
+  modes = false,
+): FieldError[] {
+  return (ingress ?? []).flatMap(({ ip, hostname, ipMode }, position) => {
     const at = `${path}.ingress[${position}]`;
     const errors = ip && !parseIp(ip) ? [invalidValue(`${at}.ip`, ip, "must be a valid IP address")] : [];
+    if (modes && ip && ipMode === undefined)
+      errors.push(required(`${at}.ipMode`, "must be specified when `ip` is set"));
+    else if (ipMode !== undefined && !ip)
+      errors.push(forbiddenField(`${at}.ipMode`, "may not be specified when `ip` is not set"));
+    else if (ipMode !== undefined) errors.push(...supported(ipMode, `${at}.ipMode`, ["Proxy", "VIP"]));
     if (hostname) errors.push(...formatErrors(hostname, `${at}.hostname`, dns1123SubdomainProblems));
     if (hostname && parseIp(hostname))
       errors.push(invalidValue(`${at}.hostname`, hostname, "must be a DNS name, not an IP address"));

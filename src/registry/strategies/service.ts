@@ -171,7 +171,9 @@ export function serviceWith(pool?: ServiceAllocator): Strategy {
     ],
     warnings: (obj, _old, ctx) => warningsOf(obj, ctx),
     subresources: {
-      status: statusPart(({ status }) => balancerStatusErrors(status.loadBalancer, "status.loadBalancer")),
+      status: statusPart(({ status }, _old, { settings }) =>
+        balancerStatusErrors(status.loadBalancer, "status.loadBalancer", settings.balancerModes),
+      ),
     },
     columns: [
       nameColumn,

@@ -133,11 +133,8 @@ function podAffinityErrors(affinity: PodAffinity, tolerateValues: boolean, path:
   ];
 }
 
-function podTermErrors(
-  { labelSelector, namespaceSelector, namespaces, topologyKey }: PodAffinityTerm,
-  tolerateValues: boolean,
-  at: string,
-): FieldError[] {
+function podTermErrors(term: PodAffinityTerm, tolerateValues: boolean, at: string): FieldError[] {
+  const { labelSelector, namespaceSelector, namespaces, topologyKey } = term;
   const selectorErrors = (selector: LabelSelector | undefined, field: string): FieldError[] =>
     labelSelectorErrors(selector, field).filter(
       (error) => !tolerateValues || !/\.values\[\d+\]$/.test(error.field),
@@ -148,6 +145,41 @@ function podTermErrors(
   ];
   for (const name of namespaces ?? [])
     errors.push(...formatErrors(name, `${at}.namespace`, dns1123LabelProblems));
+  errors.push(...labelKeyErrors(term, at));
   if (!topologyKey) errors.push(required(`${at}.topologyKey`, "can not be empty"));
   return [...errors, ...qualifiedNameErrors(topologyKey, `${at}.topologyKey`)];
+}
+
+function labelKeyErrors(
+  { matchLabelKeys = [], mismatchLabelKeys = [], labelSelector }: PodAffinityTerm,
+  at: string,
+): FieldError[] {
+  const namesOf = (keys: readonly string[], path: string): FieldError[] => {
+    if (keys.length === 0) return [];
+    if (!labelSelector) return [forbiddenField(path, "must not be specified when labelSelector is not set")];
+    return keys.flatMap((key, position) => qualifiedNameErrors(key, `${path}[${position}]`));
+  };
+  const errors = [
+    ...namesOf(matchLabelKeys, `${at}.matchLabelKeys`),
+    ...namesOf(mismatchLabelKeys, `${at}.mismatchLabelKeys`),
+  ];
+  // The selector already has the requirements made from the keys: a key that it has twice is in both.
+  const selected = new Set(Object.keys(labelSelector?.matchLabels ?? {}));
+  for (const { key } of labelSelector?.matchExpressions ?? []) {
+    const position = matchLabelKeys.lastIndexOf(key);
+    if (position >= 0 && selected.has(key))
+      errors.push(invalidValue(`${at}[${position}]`, key, "exists in both matchLabelKeys and labelSelector"));
+    selected.add(key);
+  }
+  matchLabelKeys.forEach((key, position) => {
+    if (mismatchLabelKeys.includes(key))
+      errors.push(
+        invalidValue(
+          `${at}.matchLabelKeys[${position}]`,
+          key,
+          "exists in both matchLabelKeys and mismatchLabelKeys",
+        ),
+      );
+  });
+  return errors;
 }

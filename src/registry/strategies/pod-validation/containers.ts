@@ -180,7 +180,7 @@ function commonErrors(
     ...(image ? [] : [required(`${at}.image`)]),
     ...oneOf(terminationMessagePolicy, `${at}.terminationMessagePolicy`, ["File", "FallbackToLogsOnError"]),
     ...containerPortErrors(ports, `${at}.ports`),
-    ...envErrors(env, `${at}.env`),
+    ...envErrors(env, `${at}.env`, rules.hostIps),
     ...envFromErrors(envFrom, `${at}.envFrom`),
     ...volumeMountErrors(container, volumes, `${at}.volumeMounts`),
     ...volumeDeviceErrors(container, volumes, `${at}.volumeDevices`),

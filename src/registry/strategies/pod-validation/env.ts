@@ -11,7 +11,7 @@ import { type FieldError, canonicalQuantity, invalidValue, notSupported, require
 import { configKeyProblems, dns1123SubdomainProblems, environmentNameProblems } from "#schema";
 import { formatErrors, qualifiedNameErrors } from "../rules/format.ts";
 
-export const environmentFields = [
+const environmentFields = [
   "metadata.name",
   "metadata.namespace",
   "metadata.uid",
@@ -21,6 +21,7 @@ export const environmentFields = [
   "status.podIP",
   "status.podIPs",
 ];
+const laterEnvironmentFields = [...environmentFields, "status.hostIPs"].toSorted();
 export const volumeFields = [
   "metadata.annotations",
   "metadata.labels",
@@ -29,7 +30,7 @@ export const volumeFields = [
   "metadata.uid",
 ];
 const anyField = new Set([
-  ...environmentFields,
+  ...laterEnvironmentFields,
   ...volumeFields,
   "spec.restartPolicy",
   "spec.schedulerName",
@@ -49,21 +50,27 @@ const hugePages = /^(?:limits|requests)\.hugepages-/;
 const cpuUnits = ["1m", "1"];
 const byteUnits = ["1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei"];
 
-export function envErrors(variables: readonly EnvVar[] | undefined, path: string): FieldError[] {
+/** Returns the errors of environment variables, which may refer to all addresses of the node if permitted. */
+export function envErrors(
+  variables: readonly EnvVar[] | undefined,
+  path: string,
+  hostIps: boolean,
+): FieldError[] {
+  const fields = hostIps ? laterEnvironmentFields : environmentFields;
   return (variables ?? []).flatMap((variable, position) => {
     const at = `${path}[${position}]`;
     const errors = variable.name
       ? formatErrors(variable.name, `${at}.name`, environmentNameProblems)
       : [required(`${at}.name`)];
-    return [...errors, ...valueFromErrors(variable, `${at}.valueFrom`)];
+    return [...errors, ...valueFromErrors(variable, `${at}.valueFrom`, fields)];
   });
 }
 
-function valueFromErrors({ value, valueFrom }: EnvVar, at: string): FieldError[] {
+function valueFromErrors({ value, valueFrom }: EnvVar, at: string, fields: readonly string[]): FieldError[] {
   if (!valueFrom) return [];
   const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef } = valueFrom;
   const errors: FieldError[] = [];
-  if (fieldRef) errors.push(...fieldRefErrors(fieldRef, environmentFields, `${at}.fieldRef`));
+  if (fieldRef) errors.push(...fieldRefErrors(fieldRef, fields, `${at}.fieldRef`));
   if (resourceFieldRef)
     errors.push(...resourceFieldErrors(resourceFieldRef, false, `${at}.resourceFieldRef`));
   if (configMapKeyRef) errors.push(...keyRefErrors(configMapKeyRef, `${at}.configMapKeyRef`));

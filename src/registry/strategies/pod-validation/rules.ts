@@ -14,6 +14,8 @@ export interface PodRules {
   readonly allowPrivileged: boolean;
   /** Whether more and longer DNS search paths than six are allowed. */
   readonly expandedDns: boolean;
+  /** Whether environment variables may refer to all addresses of the node. */
+  readonly hostIps: boolean;
   /** Search paths of the stored pod, which may exceed the limits as long as they are unchanged. */
   readonly keptSearches?: readonly string[] | undefined;
   /** Allowed access modes of claim templates in a pod. */
@@ -53,6 +55,7 @@ export function podRules(
     dialect,
     allowPrivileged: settings.allowPrivileged,
     expandedDns: settings.expandedDns !== false,
+    hostIps: settings.hostIps === true,
     claimModes: allowedModes(settings),
     zeroSleeps: settings.zeroSleeps === true || (old !== undefined && sleepsZero(old.spec)),
     podName,
