@@ -4,6 +4,7 @@ import type { Message } from "#schema";
 import { rewriter } from "./rewrite.ts";
 
 export const fieldGates = [
+  "CustomResourceFieldSelectors",
   "JobBackoffLimitPerIndex",
   "JobManagedBy",
   "JobPodReplacementPolicy",

@@ -303,6 +303,7 @@ export {
   CustomResourceDefinitionSpec,
   CustomResourceDefinitionStatus,
   CustomResourceDefinitionVersion,
+  SelectableField,
   CustomResourceSubresources,
   CustomResourceSubresourceScale,
   CustomResourceSubresourceStatus,

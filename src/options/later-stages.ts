@@ -11,6 +11,7 @@ export const laterStages: Readonly<Record<string, readonly GateChange[]>> = {
   AdmissionWebhookMatchConditions: [beta(28), stable(30)],
   CRDValidationRatcheting: [alpha(28), beta(30)],
   CronJobsScheduledAnnotation: [beta(28), stable(32)],
+  CustomResourceFieldSelectors: [alpha(30), beta(31), stable(32)],
   HonorPVReclaimPolicy: [beta(31)],
   JobBackoffLimitPerIndex: [alpha(28), beta(29)],
   JobManagedBy: [alpha(30), beta(32)],

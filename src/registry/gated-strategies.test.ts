@@ -9,16 +9,18 @@ const changed = (isOn: boolean): string[] =>
     .filter(({ hub }) => builtInStrategies.every((each) => each.hub !== hub))
     .map(({ resource }) => resource);
 
-test("only kinds with pod templates have fields behind feature gates", () => {
+test("only these kinds have fields behind feature gates", () => {
   assert.deepEqual(changed(false).toSorted(), [
     "cronjobs",
     "daemonsets",
     "deployments",
     "jobs",
+    "persistentvolumes",
     "pods",
     "podtemplates",
     "replicasets",
     "replicationcontrollers",
+    "services",
     "statefulsets",
   ]);
   assert.deepEqual(changed(true), []);

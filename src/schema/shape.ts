@@ -144,6 +144,8 @@ export interface MessageExtras {
   readonly variantOf?: Message;
   /** The whole value has a single owner in server-side apply; also published as the map type. */
   readonly atomic?: boolean;
+  /** The fields, by path, that field selectors may use; published if it is declared. */
+  readonly selectable?: readonly string[];
   /** A union: the discriminator field and the members it selects. */
   readonly union?: { readonly discriminator?: string; readonly members: readonly string[] };
 }

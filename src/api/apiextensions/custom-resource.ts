@@ -12,7 +12,7 @@ import {
   string,
   time,
 } from "#schema";
-import { hiddenDefault, mapList } from "../extras.ts";
+import { atomicList, gated, hiddenDefault, mapList } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { Status } from "../meta/status.ts";
 import { ConditionStatus, UID } from "../named-types.ts";
@@ -123,6 +123,15 @@ export const CustomResourceValidation = message(
 );
 export type CustomResourceValidation = TypeOf<typeof CustomResourceValidation>;
 
+export const SelectableField = message("SelectableField", "A field that field selectors may use.", {
+  jsonPath: required(
+    1,
+    string,
+    "Path of a string, boolean or integer field outside of metadata, without array notation.",
+  ),
+});
+export type SelectableField = TypeOf<typeof SelectableField>;
+
 export const CustomResourceDefinitionVersion = message(
   "CustomResourceDefinitionVersion",
   "A version of a custom resource.",
@@ -147,6 +156,10 @@ export const CustomResourceDefinitionVersion = message(
       list(CustomResourceColumnDefinition),
       "Additional columns of the printed table; defaults to the age of the object.",
     ),
+    selectableFields: optional(9, list(SelectableField), "Fields that field selectors may use, at most 8.", {
+      ...atomicList,
+      ...gated("CustomResourceFieldSelectors"),
+    }),
   },
 );
 export type CustomResourceDefinitionVersion = TypeOf<typeof CustomResourceDefinitionVersion>;

@@ -32,7 +32,7 @@ const lists = new WeakMap<Message, Message>();
 
 /** Returns the list of a kind, created once. */
 export function listOf<K extends string, F extends Fields>(of: Kind<K, F>): ListKind<K, F> {
-  const { open, publishedName } = of.more;
+  const { open, publishedName, selectable } = of.more;
   const name = open?.listKind ?? `${of.name}List`;
   const made = lists.get(of) ?? {
     ...of,
@@ -42,7 +42,10 @@ export function listOf<K extends string, F extends Fields>(of: Kind<K, F>): List
       metadata: embedded(1, ListMeta, "Standard list metadata."),
       items: required(2, list(of), `List of ${pluralOf(of.name)}.`, itemExtras(of)),
     },
-    more: publishedName ? { publishedName: publishedName.replace(/[^.]*$/, name) } : {},
+    more: {
+      ...(publishedName && { publishedName: publishedName.replace(/[^.]*$/, name) }),
+      ...(selectable && { selectable }),
+    },
     kind: { ...of.kind, kind: name },
   };
   lists.set(of, made);

@@ -20,6 +20,7 @@ export const gatesRead = [
   "CRDValidationRatcheting",
   "ComponentSLIs",
   "CrossNamespaceVolumeDataSource",
+  "CustomResourceFieldSelectors",
   "CustomResourceValidationExpressions",
   "DynamicResourceAllocation",
   "ElasticIndexedJob",

@@ -36,6 +36,7 @@ export function strategiesFor(
 export const definitionGates = (gates: Gates): DefinitionGates => ({
   expressions: gates.enabled("CustomResourceValidationExpressions"),
   ratcheting: gates.enabled("CRDValidationRatcheting"),
+  selectors: gates.enabled("CustomResourceFieldSelectors"),
 });
 
 function enablesLaterPolicies({ runtimeConfig }: ApiserverSettings, dialect: Dialect): boolean {

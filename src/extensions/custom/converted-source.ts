@@ -1,6 +1,7 @@
 // Serves objects in one version from the cache of another version. Cached objects are converted once, when
 // they change. Reads of the latest state are converted for each request, unless conversion is deterministic.
-// If conversion may change labels, objects are converted before selection by labels.
+// If conversion may change labels, objects are converted before selection by labels; selectable fields are those
+// of the requested version, so selection by them always follows conversion.
 import type { Revision } from "#store";
 import {
   type CachedObject,
@@ -96,7 +97,7 @@ export class ConvertedSource implements ObjectSource {
   }
 
   async list(query: ListQuery): Promise<ListResult> {
-    if (this.#changesLabels(query.selector)) return await this.#selected(query);
+    if (this.#selectsConverted(query.selector)) return await this.#selected(query);
     const result = await this.#base.list(query);
     const convert = this.#converterFor(query.freshness);
     if (convert !== this.#kept) return { ...result, items: await all(result.items, convert) };
@@ -105,8 +106,11 @@ export class ConvertedSource implements ObjectSource {
     return { ...result, items };
   }
 
-  #changesLabels({ labels }: Selector): boolean {
-    return this.#options.changesLabels && labels.length > 0;
+  /** Reports whether objects must be converted before they can be selected. */
+  #selectsConverted({ labels, fields }: Selector): boolean {
+    return (
+      (this.#options.changesLabels && labels.length > 0) || fields.some(({ key }) => !isOfEveryKind(key))
+    );
   }
 
   /** Returns one page of the objects that match after conversion. */
@@ -116,7 +120,7 @@ export class ConvertedSource implements ObjectSource {
     const { limit: _limit, ...rest } = query;
     let baseQuery: ListQuery = {
       ...rest,
-      selector: withoutLabels(query.selector),
+      selector: unconverted(query.selector),
       ...(limit !== Infinity && { limit: Math.max(limit, minPage) }),
     };
     const items: CachedObject[] = [];
@@ -140,9 +144,9 @@ export class ConvertedSource implements ObjectSource {
 
   async watch(query: WatchQuery, watcher: FrameSink): Promise<void> {
     this.follow();
-    const changesLabels = this.#changesLabels(query.selector);
-    const baseQuery = changesLabels ? { ...query, selector: withoutLabels(query.selector) } : query;
-    const pass = changesLabels ? this.#passSelected : this.#pass;
+    const selects = this.#selectsConverted(query.selector);
+    const baseQuery = selects ? { ...query, selector: unconverted(query.selector) } : query;
+    const pass = selects ? this.#passSelected : this.#pass;
     let last: Promise<void> = Promise.resolve();
     const sink: FrameSink = {
       deliver: (frames) => {
@@ -231,7 +235,14 @@ export class ConvertedSource implements ObjectSource {
 
 type Pass = (frames: readonly Frame[], watcher: FrameSink, query: WatchQuery) => Promise<void>;
 
-const withoutLabels = ({ fields }: Selector): Selector => selector([], fields);
+const isOfEveryKind = (field: string): boolean => field.startsWith("metadata.");
+
+/** Returns the part of a selector that applies before conversion. */
+const unconverted = ({ fields }: Selector): Selector =>
+  selector(
+    [],
+    fields.filter(({ key }) => isOfEveryKind(key)),
+  );
 
 function selectedFrame(
   type: FrameType,

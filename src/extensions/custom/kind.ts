@@ -5,6 +5,7 @@ import type { Steps } from "#base";
 import type { Dialect } from "#dialect";
 import type { KindSchema } from "#registry";
 import { type OpenFields, embedded } from "#schema";
+import { selectableNames } from "../definitions/selectable-fields.ts";
 import { applyStructuralDefaults, dropNulls } from "../structural/defaults.ts";
 import { dropMalformed } from "../structural/malformed.ts";
 import { objectMergeType } from "../structural/merge-type.ts";
@@ -36,6 +37,7 @@ export function customKind(
   { spec, status }: CustomResourceDefinition,
   version: string,
   dialect: Dialect,
+  publishesSelectors = false,
 ): CustomKind {
   const { group } = spec;
   const names = status.acceptedNames.kind ? status.acceptedNames : spec.names;
@@ -80,7 +82,11 @@ export function customKind(
       package: "",
       doc: "",
       fields: { metadata },
-      more: { open, publishedName: publishedName(group, version, names.kind) },
+      more: {
+        open,
+        publishedName: publishedName(group, version, names.kind),
+        ...(publishesSelectors && { selectable: found ? selectableNames(found) : [] }),
+      },
       kind: { group, branded: false, version, kind: names.kind },
     },
   };

@@ -50,7 +50,9 @@ export function customResources(
   const { dialect } = options;
   const versions = definition.spec.versions ?? [];
   const stored = versions.find(({ storage }) => storage) ?? versions[0]!;
-  const kinds = new Map(versions.map(({ name }) => [name, customKind(definition, name, dialect)]));
+  const kinds = new Map(
+    versions.map(({ name }) => [name, customKind(definition, name, dialect, options.gates.selectors)]),
+  );
   const served = versions.map((version): Served => {
     const warning = warningOf(definition, version);
     return { schema: kinds.get(version.name)!.schema, ...(warning !== undefined && { warning }) };

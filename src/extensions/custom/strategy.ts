@@ -4,6 +4,7 @@ import { type FieldError, type FieldErrorType, type Steps, invalidValue } from "
 import type { Dialect } from "#dialect";
 import { type ApiObject, type Served, type Strategy, type Verb, strategy } from "#registry";
 import type { DefinitionGates } from "../definitions/disabled-fields.ts";
+import { selectableValues } from "../definitions/selectable-fields.ts";
 import { embeddedErrors } from "../structural/embedded.ts";
 import { listTypeErrors } from "../structural/list-types.ts";
 import { changedErrors } from "../structural/ratchet.ts";
@@ -91,7 +92,7 @@ export function customStrategy(options: CustomStrategyOptions): Strategy {
     storagePath: `${spec.group}/${spec.names.plural}`,
     verbs,
     metaChecks: { anyFinalizer: true },
-    fields: () => ({}),
+    fields: selectableValues(version, (object) => open.applyDefaults(object)),
     conditionalUpdate: true,
     generation: true,
     ...(statusPart ? { status: "cleared" } : { generationCountsStatus: true }),

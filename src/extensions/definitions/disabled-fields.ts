@@ -9,6 +9,8 @@ export interface DefinitionGates {
   readonly expressions: boolean;
   /** Whether ratcheting validation is enabled, which also introduced `optionalOldSelf` of rules. */
   readonly ratcheting: boolean;
+  /** Whether definitions may declare fields for field selectors, which are then published. */
+  readonly selectors?: boolean;
 }
 
 interface Rule {

@@ -25,6 +25,7 @@ import type { RuleLanguage } from "../structural/rules.ts";
 import type { SchemaProps } from "../structural/structural.ts";
 import { approvalAnnotation, approvalErrors, approvalOf } from "./approval.ts";
 import { schemasBelow } from "./schema-rules.ts";
+import { selectableErrors } from "./selectable-fields.ts";
 import { schemaErrors } from "./validate-schema.ts";
 
 /** Definitions are named after their resource and group. */
@@ -182,10 +183,11 @@ function* versionErrors(
   language: RuleLanguage,
 ): Steps<FieldError[]> {
   const errors: FieldError[] = [];
-  const [oneSchema, onePart, oneTable] = [
+  const [oneSchema, onePart, oneTable, oneSelection] = [
     shared(versions, ({ schema }) => schema),
     shared(versions, ({ subresources }) => subresources),
     shared(versions, ({ additionalPrinterColumns }) => additionalPrinterColumns),
+    shared(versions, ({ selectableFields }) => selectableFields),
   ];
   for (const [i, version] of versions.entries()) {
     const at = `spec.versions[${i}]`;
@@ -200,6 +202,7 @@ function* versionErrors(
       version.additionalPrinterColumns?.forEach((column, j) =>
         errors.push(...columnErrors(column, `${at}.additionalPrinterColumns[${j}]`)),
       );
+    if (!oneSelection) errors.push(...selectionErrors(version, at, !oneSchema));
   }
   if (new Set(versions.map(({ name }) => name)).size < versions.length)
     errors.push(invalidValue("spec.versions", versions, "must contain unique version names"));
@@ -237,7 +240,34 @@ function* sharedErrors(
     first.additionalPrinterColumns?.forEach((column, i) =>
       errors.push(...columnErrors(column, `spec.additionalPrinterColumns[${i}]`)),
     );
+  if (shared(versions, ({ selectableFields }) => selectableFields))
+    errors.push(
+      ...selectionErrors(
+        first,
+        "spec",
+        shared(versions, ({ schema }) => schema),
+      ),
+    );
   return errors;
+}
+
+/**
+ * Returns the errors of selectable fields at a path. As in the reference, their schema must be at the same
+ * path: if all versions agree on one of the two only, the fields are rejected.
+ */
+function selectionErrors(
+  version: CustomResourceDefinitionVersion,
+  path: string,
+  hasSchema: boolean,
+): FieldError[] {
+  const fields = version.selectableFields ?? [];
+  const at = `${path}.selectableFields`;
+  const schema = schemaOf(version);
+  if (fields.length === 0) return [];
+  if (hasSchema && schema) return selectableErrors(fields, schema, at);
+  const condition =
+    path === "spec" ? "validations.schema is included" : "version.schema.openAPIV3Schema is not included";
+  return [invalidValue(at, "", `selectableFields may only be set when ${condition}`)];
 }
 
 function warningProblems({

@@ -4,12 +4,15 @@ import { type SchemaProps, isObject } from "./structural.ts";
 
 const token = /'(?:[^'\\]|\\.)*'?|[.[\]]|[^.[\]]+/gsu;
 
+/** Splits a path into names and delimiters. */
+export const pathTokens = (path: string): readonly string[] => path.match(token) ?? [];
+
 /**
  * Returns the path as errors show it, `spec.labels[a.b]`, or undefined if it is invalid or names no field of
  * the schema.
  */
 export function fieldPathOf(path: string, schema: SchemaProps): string | undefined {
-  const tokens = path.match(token) ?? [];
+  const tokens = pathTokens(path);
   let shown = "";
   let at: unknown = schema;
   for (let i = 0; i < tokens.length;) {

@@ -115,13 +115,17 @@ class Collector {
   }
 
   #message(message: Message): SchemaObject {
-    const { open } = message.more;
+    const { open, selectable } = message.more;
+    const selectableFields = selectable?.map((fieldPath) => ({ fieldPath }));
     if (open) {
       const metadata = this.refer(message.fields["metadata"]!.shape as Message);
       const kinds = this.#kinds(message);
       return {
         ...open.published(metadata, this.#version),
-        ...this.#extensions({ "group-version-kind": kinds.length > 0 ? kinds : undefined }),
+        ...this.#extensions({
+          "group-version-kind": kinds.length > 0 ? kinds : undefined,
+          "selectable-fields": selectableFields,
+        }),
       };
     }
     const fields = flatFields(message);
@@ -144,6 +148,7 @@ class Collector {
       ...this.#extensions({
         "group-version-kind": kinds.length > 0 ? kinds : undefined,
         "map-type": atomic ? "atomic" : undefined,
+        "selectable-fields": selectableFields,
         unions: union && [
           {
             ...(union.discriminator && { discriminator: union.discriminator }),
