@@ -127,8 +127,8 @@ export const gateNames = {
   /** Gates of later releases, each for a feature that 1.27 does not have. */
   later: [
     "CRDValidationRatcheting",
-    "CustomResourceFieldSelectors",
     "CronJobsScheduledAnnotation",
+    "CustomResourceFieldSelectors",
     "JobBackoffLimitPerIndex",
     "JobManagedBy",
     "JobPodReplacementPolicy",

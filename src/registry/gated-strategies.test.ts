@@ -5,7 +5,7 @@ import { gatedStrategies } from "./gated-strategies.ts";
 import { builtInStrategies } from "./strategies/index.ts";
 
 const changed = (isOn: boolean): string[] =>
-  gatedStrategies(builtInStrategies, { isOn: () => isOn, expressionRelease: 27, release: 27 })
+  gatedStrategies(builtInStrategies, { isOn: () => isOn, expressionRelease: 27 })
     .filter(({ hub }) => builtInStrategies.every((each) => each.hub !== hub))
     .map(({ resource }) => resource);
 
@@ -28,7 +28,7 @@ test("only these kinds have fields behind feature gates", () => {
 
 test("a gated kind is available only if its gate is on", () => {
   const there = (isOn: boolean): boolean =>
-    gatedStrategies(builtInStrategies, { isOn: () => isOn, expressionRelease: 27, release: 27 }).some(
+    gatedStrategies(builtInStrategies, { isOn: () => isOn, expressionRelease: 27 }).some(
       ({ resource }) => resource === "clustertrustbundles",
     );
   assert.deepEqual([there(true), there(false)], [true, false]);
@@ -39,7 +39,7 @@ test("a served version that equals the stored version stays equal", () => {
     builtInStrategies
       .filter(({ resource }) => resource === "pods")
       .map((each) => ({ ...each, served: [{ schema: Pod }] })),
-    { isOn: () => false, expressionRelease: 27, release: 27 },
+    { isOn: () => false, expressionRelease: 27 },
   );
   assert.equal(pods!.served![0]!.schema, pods!.hub);
 });

@@ -19,21 +19,13 @@ export interface Served<T extends ApiObject = ApiObject> {
   readonly schema: KindSchema;
   toHub?(served: ApiObject, dialect: Dialect): T;
   fromHub?(hub: T, dialect: Dialect): ApiObject;
-  /** The minor release that added the version, if it is a later one. */
-  readonly since?: number;
   /** Warning sent to every client that uses this version. */
   readonly warning?: string;
   /**
    * Clients of a deprecated version are warned: the release of its deprecation, that of its removal, and the
    * replacement.
    */
-  readonly deprecated?: {
-    readonly since: string;
-    readonly until: string;
-    readonly instead: string;
-    /** The minor release of the deprecation, if it is a later one. */
-    readonly from?: number;
-  };
+  readonly deprecated?: { readonly since: string; readonly until: string; readonly instead: string };
 }
 
 /** What hooks can learn about the request. */

@@ -8,7 +8,7 @@ import { type Strategy, builtInStrategies, gatedStrategies, withLaterPolicies } 
 import type { ApiserverSettings } from "../options/settings.ts";
 
 /**
- * Returns the strategies, with that of services which allocates their addresses. Fields and versions of later releases depend on their gates and releases; before
+ * Returns the strategies, with that of services which allocates their addresses. Fields of later releases depend on their gates and releases; before
  * 1.28 later versions of policies must be enabled by name.
  */
 export function strategiesFor(
@@ -28,8 +28,7 @@ export function strategiesFor(
   const enabled = strategies.filter(({ onlyIfServed, hub: { kind }, resource }) =>
     onlyIfServed ? serves(groupName(dialect, kind), kind.version, resource) : true,
   );
-  const switches = { isOn: gates.enabled, expressionRelease, release };
-  return gatedStrategies([...enabled, definitions], switches);
+  return gatedStrategies([...enabled, definitions], { isOn: gates.enabled, expressionRelease });
 }
 
 /** Returns the feature gates that concern custom resource definitions and custom resources. */
