@@ -4,7 +4,7 @@ import type { Dialect } from "#dialect";
 import type { SeenPod } from "../pods.ts";
 import { maxMillisecondsOfIndexes, recordedEnd, remainingMilliseconds } from "./backoff.ts";
 import { judgeFailure } from "./failure-policy.ts";
-import { parseIndexes } from "./indexes.ts";
+import { IndexSet } from "./indexes.ts";
 import { type JobRules, type SeenJob, failurePolicyOf, hasFailed, indexOf } from "./job-pods.ts";
 
 export const limitsIndexes = ({ spec }: SeenJob, rules: JobRules): boolean =>
@@ -16,9 +16,9 @@ export function failedIndexesOf(
   uncounted: readonly SeenPod[],
   rules: JobRules,
   dialect: Dialect,
-): Set<number> {
+): IndexSet {
   const completions = job.spec.completions ?? 0;
-  const failed = parseIndexes(job.status.failedIndexes ?? undefined, completions);
+  const failed = IndexSet.parse(job.status.failedIndexes ?? undefined, completions);
   for (const pod of uncounted) {
     const index = indexOf(pod, dialect);
     if (index >= 0 && index < completions && failsIndex(job, pod, rules, dialect)) failed.add(index);
@@ -60,13 +60,13 @@ const allFailuresBefore = (pod: SeenPod, dialect: Dialect): number => {
 /** Returns the last failed pod of each index that has neither ended nor an active pod. */
 export function podsToReplace(
   failed: readonly SeenPod[],
-  settled: ReadonlySet<number>,
+  isSettled: (index: number) => boolean,
   dialect: Dialect,
 ): Map<number, SeenPod> {
   const last = new Map<number, SeenPod>();
   for (const pod of failed) {
     const index = indexOf(pod, dialect);
-    if (settled.has(index)) continue;
+    if (isSettled(index)) continue;
     const other = last.get(index);
     if (
       !other ||

@@ -2,7 +2,7 @@
 import type { JobCondition, JobStatus } from "#api";
 import { type Metrics, exponentialBuckets } from "#base";
 import { type SeenPod, isFinished } from "../pods.ts";
-import { parseIndexes } from "./indexes.ts";
+import { IndexSet } from "./indexes.ts";
 import { type SeenJob, isIndexed } from "./job-pods.ts";
 
 /** What a sync did about the pods of its job. */
@@ -94,5 +94,5 @@ export function jobMetrics(metrics: Metrics, hasFinalizer: (pod: SeenPod) => boo
 /** Returns how many pods succeeded; of an indexed job, those whose index is still below its completions. */
 const succeededOf = (status: JobStatus, job: SeenJob): number =>
   isIndexed(job)
-    ? parseIndexes(status.completedIndexes, job.spec.completions ?? 0).size
+    ? IndexSet.parse(status.completedIndexes, job.spec.completions ?? 0).size
     : (status.succeeded ?? 0);

@@ -3,6 +3,7 @@ import type { JobCondition, JobStatus } from "#api";
 import { timeOfMillis } from "#base";
 import { type SeenPod, timeOf } from "../pods.ts";
 import { judgeFailure } from "./failure-policy.ts";
+import type { IndexSet } from "./indexes.ts";
 import {
   type JobRules,
   type SeenJob,
@@ -53,7 +54,7 @@ const failureType = (rules: JobRules): string => (announcesEnd(rules) ? "Failure
 export function finishOfIndexes(
   { spec }: SeenJob,
   rules: JobRules,
-  indexes: { readonly succeeded: ReadonlySet<number>; readonly failed: ReadonlySet<number> | undefined },
+  indexes: { readonly succeeded: IndexSet; readonly failed: IndexSet | undefined },
   now: number,
 ): JobCondition | undefined {
   const { succeeded, failed } = indexes;

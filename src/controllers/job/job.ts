@@ -26,7 +26,7 @@ import {
   podsToReplace,
   readyIndexes,
 } from "./index-failures.ts";
-import { parseIndexes, pendingIndexes } from "./indexes.ts";
+import { IndexSet } from "./indexes.ts";
 import { type Progress, type SyncAction, jobMetrics } from "./job-metrics.ts";
 import {
   type JobRules,
@@ -202,9 +202,9 @@ export function jobController(context: ControllerContext): Controller {
     const counted = newFailed.filter((pod) => judgeFailure(policy, pod, rules.failedIndexes).counts);
     const failed = (job.status.failed ?? 0) + counted.length + oldFailed.length;
     const indexes = isIndexed(job)
-      ? parseIndexes(job.status.completedIndexes, completions ?? 0)
-      : new Set<number>();
-    const allIndexes = new Set(indexes);
+      ? IndexSet.parse(job.status.completedIndexes, completions ?? 0)
+      : new IndexSet();
+    const allIndexes = indexes.copy();
     for (const pod of mine)
       if (
         isIndexed(job) &&
@@ -217,6 +217,7 @@ export function jobController(context: ControllerContext): Controller {
       ? allIndexes.size
       : (job.status.succeeded ?? 0) + newSucceeded.length + oldSucceeded.length;
     const active = mine.filter(isActive);
+    const activeIndexes = new Set(active.map((pod) => indexOf(pod, dialect)));
     const failedIndexes = limitsIndexes(job, rules)
       ? failedIndexesOf(job, mine.filter(hasFinalizer), rules, dialect)
       : undefined;
@@ -231,7 +232,7 @@ export function jobController(context: ControllerContext): Controller {
       toReplace: failedIndexes
         ? podsToReplace(
             countable.filter((pod) => hasFailed(pod, job, rules)),
-            new Set([...allIndexes, ...failedIndexes, ...active.map((pod) => indexOf(pod, dialect))]),
+            (index) => allIndexes.has(index) || failedIndexes.has(index) || activeIndexes.has(index),
             dialect,
           )
         : new Map(),
@@ -324,7 +325,7 @@ export function jobController(context: ControllerContext): Controller {
     readonly requeueAfter: number | undefined;
   }
 
-  async function manage(state: Sync, succeeded: number, done: ReadonlySet<number>): Promise<Managed> {
+  async function manage(state: Sync, succeeded: number, done: IndexSet): Promise<Managed> {
     const { job, active } = state;
     const { completions, parallelism } = job.spec;
     if (isSuspended(job)) return await remove(state, podsToRemove(job, active, active.length, dialect));
@@ -351,16 +352,14 @@ export function jobController(context: ControllerContext): Controller {
     return { active: reported, action: "pods_created", failure: undefined, requeueAfter };
   }
 
-  async function create(state: Sync, missing: number, done: ReadonlySet<number>): Promise<Managed> {
+  async function create(state: Sync, missing: number, done: IndexSet): Promise<Managed> {
     const { job, key, active } = state;
     const holding = replacesFailedOnly(job, rules)
       ? state.pods.filter((pod) => isActive(pod) || isTerminating(pod))
       : active;
     const taken = new Set(holding.map((pod) => indexOf(pod, dialect)));
     const ended = state.failedIndexes ? done.union(state.failedIndexes) : done;
-    const pending = isIndexed(job)
-      ? pendingIndexes(taken, ended, missing, job.spec.completions ?? 0)
-      : undefined;
+    const pending = isIndexed(job) ? ended.missing(job.spec.completions ?? 0, missing, taken) : undefined;
     const { indexes, delay } =
       pending && state.failedIndexes
         ? readyIndexes(pending, state.toReplace, clock.now(), dialect)

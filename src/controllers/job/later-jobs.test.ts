@@ -8,6 +8,7 @@ import type { GivenGates } from "#options";
 import type { SeenPod } from "../pods.ts";
 import { type TimedCluster, withTimedController } from "../cluster.fixture.ts";
 import { failureAnnotations, podsToReplace, readyIndexes } from "./index-failures.ts";
+import { IndexSet } from "./indexes.ts";
 import type { JobRules, SeenJob } from "./job-pods.ts";
 import { jobController } from "./job.ts";
 import { metRule } from "./success-policy.ts";
@@ -234,7 +235,7 @@ const rules: [name: string, policy: object[], succeeded: number[], met: string |
 ];
 for (const [name, policy, succeeded, met] of rules)
   test(`a success policy: ${name}`, () =>
-    assert.equal(metRule({ rules: policy }, new Set(succeeded), 10), met));
+    assert.equal(metRule({ rules: policy }, IndexSet.parse(succeeded.join(), 10), 10), met));
 
 const failedPod = (failures: number, at: string, ignored = 0): SeenPod =>
   ({
@@ -254,9 +255,9 @@ const [early, late] = ["2030-01-01T00:00:00Z", "2030-01-01T00:01:00Z"];
 test("the last failed pod of an index is replaced after a delay that doubles with each failure", () => {
   const dialect = dialects.orch;
   const [first, second] = [failedPod(0, early), failedPod(1, late)];
-  const replaced = podsToReplace([second, first], new Set(), dialect);
+  const replaced = podsToReplace([second, first], () => false, dialect);
   assert.equal(replaced.get(0), second);
-  assert.equal(podsToReplace([first], new Set([0]), dialect).size, 0);
+  assert.equal(podsToReplace([first], (index) => index === 0, dialect).size, 0);
   const at = Date.parse(late);
   assert.deepEqual(readyIndexes([0], replaced, at, dialect), { indexes: [], delay: 20_000 });
   assert.deepEqual(readyIndexes([0, 1], replaced, at, dialect), { indexes: [1], delay: 0 });

@@ -6,7 +6,7 @@ import type { Dialect } from "#dialect";
 import type { SeenPod } from "../pods.ts";
 import type { Backoff } from "./backoff.ts";
 import { judgeFailure } from "./failure-policy.ts";
-import { formatIndexes } from "./indexes.ts";
+import type { IndexSet } from "./indexes.ts";
 import type { JobMetrics } from "./job-metrics.ts";
 import {
   type JobRules,
@@ -29,9 +29,9 @@ export interface Sync {
   readonly pods: readonly SeenPod[];
   readonly active: readonly SeenPod[];
   readonly satisfied: boolean;
-  readonly succeededIndexes: ReadonlySet<number>;
+  readonly succeededIndexes: IndexSet;
   /** Undefined unless the job limits the failures of its indexes. */
-  readonly failedIndexes: ReadonlySet<number> | undefined;
+  readonly failedIndexes: IndexSet | undefined;
   /** Failed pods that keep their finalizer until they are replaced, by index. */
   readonly toReplace: ReadonlyMap<number, SeenPod>;
   /** Number of ready pods among the active ones, without those that the sync deleted. */
@@ -99,8 +99,8 @@ export function podTracker(deps: TrackerDeps): PodTracker {
       uncounted.failed.length > (before.failed?.length ?? 0);
     status = { ...status, uncountedTerminatedPods: uncountedOf(uncounted) };
     if (isIndexed(job)) {
-      const text = formatIndexes(indexes);
-      const failedText = state.failedIndexes && formatIndexes(state.failedIndexes);
+      const text = String(indexes);
+      const failedText = state.failedIndexes?.toString();
       needsFlush ||=
         text !== (status.completedIndexes ?? "") || failedText !== (status.failedIndexes ?? undefined);
       // Fewer completions may drop indexes that were counted before.
@@ -159,7 +159,7 @@ export function podTracker(deps: TrackerDeps): PodTracker {
     const release: SeenPod[] = [];
     /** Actions of the failure policy, one for each pod it applied to. */
     const handled: string[] = [];
-    const indexes = new Set(succeededIndexes);
+    const indexes = succeededIndexes.copy();
     const kept = new Set([...toReplace.values()].map(({ metadata }) => metadata.uid));
     let isFull = false;
     for (const pod of tracked) {
