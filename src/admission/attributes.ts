@@ -64,8 +64,11 @@ export interface AdmissionAttributes {
   readonly deadline?: number | undefined;
   /** Sends a warning to the client. */
   warn(text: string): void;
-  /** Adds an annotation to the audit event of the request; the first value of a key is kept. */
-  annotate(key: string, value: string): void;
+  /**
+   * Adds an annotation to the audit event of the request; the first value of a key is kept. With a level, only
+   * events of this level and above show it.
+   */
+  annotate(key: string, value: string, level?: "Request"): void;
   /**
    * Returns copies of the object and the old object in the given version; a promise only where a webhook
    * converts between versions.

@@ -17,6 +17,11 @@ const cases: [name: string, text: string, expected: string][] = [
     '{"items":[{"metadata":{"a":1}},{"spec":{}}],"metadata":{}}',
   ],
   [
+    "in the objects of a table's rows",
+    '{"metadata":{},"rows":[{"cells":["a"],"object":{"metadata":{"a":1,"managedFields":[]}}},{"object":null}]}',
+    '{"metadata":{},"rows":[{"cells":["a"],"object":{"metadata":{"a":1}}},{"object":null}]}',
+  ],
+  [
     "only there",
     '{"spec":{"managedFields":1},"metadata":{"labels":{"managedFields":"x"}}}',
     '{"spec":{"managedFields":1},"metadata":{"labels":{"managedFields":"x"}}}',

@@ -1,17 +1,19 @@
-// Removes managed fields from the JSON text of an object or list. All other text is kept byte for byte;
+// Removes managed fields from the JSON text of an object, list or table. All other text is kept byte for byte;
 // numbers are not parsed and formatted again.
 
-/** Returns the text without `metadata.managedFields` and `items[*].metadata.managedFields`. */
+/** Returns the text without `managedFields` in the metadata of the object, its items and its rows' objects. */
 export function withoutManagedFields(text: string): string {
   if (!text.includes('"managedFields"')) return text;
   const cuts: [from: number, to: number][] = [];
   const scanner = new Scanner(text);
+  /** Visits the named member of an object and skips the others. */
+  const only = (name: string, visit: () => void): void =>
+    scanner.members((key) => (key === name ? visit() : scanner.skip()));
+  const metadata = (): void => only("metadata", () => cutFrom(scanner, cuts));
   scanner.members((key) => {
     if (key === "metadata") cutFrom(scanner, cuts);
-    else if (key === "items")
-      scanner.items(() =>
-        scanner.members((inner) => (inner === "metadata" ? cutFrom(scanner, cuts) : scanner.skip())),
-      );
+    else if (key === "items") scanner.items(metadata);
+    else if (key === "rows") scanner.items(() => only("object", metadata));
     else scanner.skip();
   });
   let out = "";

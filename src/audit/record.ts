@@ -59,8 +59,9 @@ export class AuditRecord {
     return this.#config.omitStages.has(stage);
   }
 
-  /** Adds an annotation; the first value of a key is kept. */
-  annotate(key: string, value: string): void {
+  /** Adds an annotation, if the event has at least the given level; the first value of a key is kept. */
+  annotate(key: string, value: string, level?: "Request"): void {
+    if (level === "Request" && !this.wantsRequest) return;
     if (this.#annotations.length >= maxAnnotations || this.#annotations.some(([known]) => known === key))
       return;
     this.#annotations.push([

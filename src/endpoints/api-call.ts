@@ -1,7 +1,7 @@
 // A call on its way through the server, with what the filters have determined about it so far.
 import type { AuditRecord } from "#audit";
 import type { User } from "#authn";
-import { timeout } from "#base";
+import { isQualifiedName, timeout } from "#base";
 import { type Call, type Query, parseQuery } from "#http";
 import type { Span } from "#tracing";
 import { type Target, parseTarget } from "./target.ts";
@@ -80,9 +80,12 @@ export class ApiCall {
     if (this.#warnings.length < mostWarnings && !this.#warnings.includes(text)) this.#warnings.push(text);
   }
 
-  /** Adds an annotation to the audit event; the first value of a key is kept, as in kube-apiserver. */
-  annotate(key: string, value: string): void {
-    this.audit?.annotate(key, value);
+  /**
+   * Adds an annotation to the audit event; the first value of a key is kept, as in kube-apiserver. Keys that
+   * are no qualified names with a prefix are dropped: webhooks choose theirs.
+   */
+  annotate(key: string, value: string, level?: "Request"): void {
+    if (key.includes("/") && isQualifiedName(key)) this.audit?.annotate(key, value, level);
   }
 
   get warnings(): readonly string[] {

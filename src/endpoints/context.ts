@@ -72,7 +72,7 @@ export function writeRequest(
     yieldBudget: new YieldBudget(call.bodyBytes),
     options: shown,
     warn: (text) => call.warn(text),
-    annotate: (key, value) => call.annotate(key, value),
+    annotate: (key, value, level) => call.annotate(key, value, level),
     span: call.operation,
     deadline: call.deadline,
   };

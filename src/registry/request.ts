@@ -35,8 +35,8 @@ export interface WriteRequest {
   /** Deadline of the response in milliseconds since the epoch. */
   readonly deadline?: number;
   warn(text: string): void;
-  /** Adds an annotation to the audit event of the request. */
-  annotate(key: string, value: string): void;
+  /** Adds an annotation to the audit event of the request, if it has at least the given level. */
+  annotate(key: string, value: string, level?: "Request"): void;
 }
 
 /**

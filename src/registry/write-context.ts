@@ -127,8 +127,8 @@ export class WriteAttributes implements AdmissionAttributes {
   warn(text: string): void {
     this.#request.warn(text);
   }
-  annotate(key: string, value: string): void {
-    this.#request.annotate(key, value);
+  annotate(key: string, value: string, level?: "Request"): void {
+    this.#request.annotate(key, value, level);
   }
   /** The object that mutating admission may change: the stored one, or the view instead of it. */
   get changeable(): ApiObject {

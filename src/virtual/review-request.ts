@@ -186,7 +186,7 @@ export function admissionOf(
         ...shownOptions(call),
       },
       warn: (text) => call.warn(text),
-      annotate: (key, value) => call.annotate(key, value),
+      annotate: (key, value, level) => call.annotate(key, value, level),
     });
   return {
     mutate: async (object) => await admission.mutate(attributesOf(object)),

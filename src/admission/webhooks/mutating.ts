@@ -11,6 +11,7 @@ import { callWebhook } from "./call.ts";
 import { FailedCall, internalError, rejection } from "./errors.ts";
 import { type Invocation, apiVersionOf, hookMatcher, hooksOf, isExempt } from "./hooks.ts";
 import type { WebhookCall } from "./metrics.ts";
+import { isObject } from "./review-document.ts";
 import { type WebhookOptions, observed, failAfterDeadline } from "./validating.ts";
 
 export interface MutatingOptions extends WebhookOptions {
@@ -107,7 +108,13 @@ async function mutate(
       changed = await applyPatch(invocation, patch, answer.patchType, attributes);
       attributes.annotate(
         `${options.patchPrefix}${place}`,
-        stringifyJson({ configuration, webhook: webhook.name, patch, patchType: "JSONPatch" }),
+        stringifyJson({
+          configuration,
+          webhook: webhook.name,
+          patch: inKeyOrder(patch),
+          patchType: "JSONPatch",
+        }),
+        "Request",
       );
     });
     if (broken) {
@@ -136,6 +143,18 @@ function parsePatch(text: string): readonly unknown[] {
     throw internalError(`json: cannot unmarshal ${jsonKind(patch)} into Go value of type jsonpatch.Patch`);
   return patch;
 }
+
+/** Returns operations with their keys in order, as kube-apiserver records them. */
+const inKeyOrder = (patch: readonly unknown[]): readonly unknown[] =>
+  patch.map((operation) =>
+    isObject(operation)
+      ? Object.fromEntries(
+          Object.keys(operation)
+            .toSorted()
+            .map((key) => [key, operation[key]]),
+        )
+      : operation,
+  );
 
 async function applyPatch(
   { hook: { webhook }, matched, objects: { object } }: Invocation<MutatingWebhook>,

@@ -345,7 +345,7 @@ const patched = (...operations: object[]) => ({
   patchType: "JSONPatch",
   patch: Buffer.from(JSON.stringify(operations)).toString("base64"),
 });
-const label = (name: string) => patched({ op: "add", path: `/metadata/labels/${name}`, value: "1" });
+const label = (name: string) => patched({ value: "1", path: `/metadata/labels/${name}`, op: "add" });
 
 async function mutate(webhooks: readonly MutatingWebhook[], respond: Respond) {
   const { received, options } = world(respond);
@@ -359,6 +359,20 @@ test("webhooks are called in order and each sees the changes of the others", asy
   const { paths, labels } = await mutate([hook("b"), hook("a")], ({ path }) => label(path.slice(1)));
   assert.deepEqual(paths, ["/b", "/a"]);
   assert.deepEqual(labels, ["app", "b", "a"]);
+});
+
+test("the audit event shows patches from level Request, with the keys of operations in order", async () => {
+  const notes: unknown[][] = [];
+  const { options } = world(() => label("x"));
+  const plugin = mutatingWebhooks({ ...options, configurations: () => [configurationOf([hook("a")])] });
+  const annotate = (...note: unknown[]) => void notes.push(note);
+  await admissionChain([plugin]).mutate(attributesOf({ object: pod(), annotate }));
+  const named = '{"configuration":"c","webhook":"a.example.com",';
+  const operation = '{"op":"add","path":"/metadata/labels/x","value":"1"}';
+  assert.deepEqual(notes, [
+    ["patch/round_0_index_0", `${named}"patch":[${operation}],"patchType":"JSONPatch"}`, "Request"],
+    ["mutation/round_0_index_0", `${named}"mutated":true}`],
+  ]);
 });
 
 test("a webhook with reinvocation is called again after a later one changed the object", async () => {

@@ -43,7 +43,7 @@ export async function admitConnect(
     oldObject: undefined,
     options: {},
     warn: (text) => call.warn(text),
-    annotate: (key, value) => call.annotate(key, value),
+    annotate: (key, value, level) => call.annotate(key, value, level),
   });
   await admission.mutate(attributes);
   await admission.validate(attributes);
