@@ -20,6 +20,8 @@ export interface HttpResponse {
   readonly status: number;
   readonly body: string;
   readonly location?: string;
+  /** Why the body could not be read to its end. Probes fail by it, hooks ignore it. */
+  readonly bodyError?: string;
 }
 
 const maxBodyBytes = 10 * 1024;
@@ -54,6 +56,8 @@ export function httpGet(
 ): Promise<HttpResponse> {
   const url = urlOf(get);
   return new Promise((resolve, reject) => {
+    /** Set once the header has arrived. */
+    let stopReading: ((bodyError: string) => void) | undefined;
     const fail = (why: string): void => reject(new Error(`Get ${JSON.stringify(url)}: ${why}`));
     const sent = (get.scheme === "https" ? requestHttps : requestHttp)(
       {
@@ -68,14 +72,16 @@ export function httpGet(
       },
       (answer) => {
         let body = "";
-        const done = (): void => {
+        const done = (bodyError?: string): void => {
           cancel();
           resolve({
             status: answer.statusCode ?? 0,
             body,
             ...(answer.headers.location !== undefined && { location: answer.headers.location }),
+            ...(bodyError !== undefined && { bodyError }),
           });
         };
+        stopReading = done;
         answer.setEncoding("utf8");
         answer.on("data", (part: string) => {
           body += part;
@@ -84,16 +90,19 @@ export function httpGet(
           done();
           answer.destroy();
         });
-        answer.on("end", done);
-        answer.on("error", (error) => fail(error.message));
+        answer.on("end", () => done());
+        answer.on("error", () => done("unexpected EOF"));
       },
     );
     const cancel = systemClock.after(timeoutMilliseconds, () => {
-      fail("context deadline exceeded (Client.Timeout exceeded while awaiting headers)");
+      const late = "context deadline exceeded";
+      stopReading?.(`${late} (Client.Timeout or context cancellation while reading body)`);
+      fail(`${late} (Client.Timeout exceeded while awaiting headers)`);
       sent.destroy();
     });
     sent.on("error", (error: NodeJS.ErrnoException) => {
       cancel();
+      stopReading?.(error.code === "ECONNRESET" ? "read: connection reset by peer" : error.message);
       if (get.scheme === "https" && isPlain(error))
         return reject(
           new PlainHttpResponse(

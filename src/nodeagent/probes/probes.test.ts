@@ -217,6 +217,36 @@ test("a request starts with Host and User-Agent", async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
+/** Responses whose bodies end early, reset the connection, or hang. */
+const badBodies: [name: string, response: string, end: "end" | "hang", error: RegExp][] = [
+  ["is cut", "200 OK\r\nContent-Length: 9\r\n\r\nbody", "end", /^unexpected EOF$/],
+  ["of a failure is cut", "500 No\r\nContent-Length: 9\r\n\r\n", "end", /^unexpected EOF$/],
+  [
+    "hangs",
+    "200 OK\r\nContent-Length: 9\r\n\r\nbody",
+    "hang",
+    /^context deadline exceeded \(Client.Timeout or context cancellation while reading body\)$/,
+  ],
+];
+describe("bodies that cannot be read", { concurrency: true }, () => {
+  for (const [name, response, end, message] of badBodies) {
+    test(`an HTTP probe whose body ${name} is an error, not a failure`, async (t) => {
+      const server = createTcpServer((socket) => {
+        socket.on("error", () => undefined);
+        socket.once("data", () => {
+          socket.write(`HTTP/1.1 ${response}`);
+          if (end === "end") socket.end();
+        });
+      });
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      t.after(() => server.close());
+      const { port } = server.address() as AddressInfo;
+      const timeoutSeconds = end === "hang" ? 1 : 60;
+      await assert.rejects(runOnce({ httpGet: { port }, timeoutSeconds }), { message });
+    });
+  }
+});
+
 const runs: [name: string, probe: object, answers: string, verdicts: string][] = [
   ["good at once", {}, "gg", "good@0"],
   ["bad after three failures in a row by default", {}, "bbb", "bad@20"],

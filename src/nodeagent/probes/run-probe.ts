@@ -7,7 +7,7 @@ import { type ContainerRuntime, ExecTimeout } from "#cri";
 import { type GrpcMethod, GrpcError, grpcChannel } from "#http";
 import { grpcErrorText } from "../errors.ts";
 import { expand } from "../plan/expand.ts";
-import { type HttpGet, headersOf } from "./http-get.ts";
+import { type HttpGet, type HttpResponse, headersOf } from "./http-get.ts";
 import { getFollowingRedirects } from "./redirects.ts";
 
 /** The result of a probe. If the probe could not be executed at all, an error is thrown instead. */
@@ -103,20 +103,21 @@ async function runHttpProbe(
     path: path || "/",
     headers: headersOf(httpHeaders, userAgent),
   };
+  let response: HttpResponse;
   try {
-    const { status, body } = await getFollowingRedirects(get, {
-      timeoutMilliseconds: seconds * 1000,
-      signal,
-    });
-    if (status < 200 || status >= 400) return failure(`HTTP probe failed with statuscode: ${status}`);
-    // The redirect is not followed: another host says nothing about this container.
-    return status >= 300
-      ? { result: "warning", output: `Probe terminated redirects, Response body: ${body}` }
-      : success(body);
+    response = await getFollowingRedirects(get, { timeoutMilliseconds: seconds * 1000, signal });
   } catch (error) {
     signal.throwIfAborted();
     return failure((error as Error).message);
   }
+  const { status, body, bodyError } = response;
+  // As in the kubelet, a body that hangs or is cut is an error, which is retried, and not a failure.
+  if (bodyError !== undefined) throw new Error(bodyError);
+  if (status < 200 || status >= 400) return failure(`HTTP probe failed with statuscode: ${status}`);
+  // The redirect is not followed: another host says nothing about this container.
+  return status >= 300
+    ? { result: "warning", output: `Probe terminated redirects, Response body: ${body}` }
+    : success(body);
 }
 
 function runTcpProbe(host: string, port: number, seconds: number): Promise<ProbeResult> {
