@@ -59,6 +59,33 @@ export function platformLabels(
   return { [dialect.names.labels.arch]: machine.architecture, [dialect.names.labels.os]: "linux" };
 }
 
+/**
+ * Returns the labels of the object to register that an existing node gets, too: those that describe the machine.
+ * Other configured labels are for new nodes only, as in the kubelet. A label without a value is removed.
+ */
+export function reconciledLabels(
+  identity: NodeIdentity,
+  facts: Pick<NodeStatusFacts, "machine" | "hostname">,
+): Record<string, string | null> {
+  const names = identity.dialect.names.labels;
+  const wanted = nodeLabels(identity, facts);
+  return Object.fromEntries(
+    [
+      names.hostname,
+      names.zone,
+      names.region,
+      names.betaZone,
+      names.betaRegion,
+      names.instanceType,
+      names.betaInstanceType,
+      names.os,
+      names.arch,
+      names.betaOs,
+      names.betaArch,
+    ].flatMap((name) => (wanted[name] === undefined ? [] : [[name, wanted[name] || null]])),
+  );
+}
+
 export function nodeAnnotations(identity: NodeIdentity): Record<string, string> {
   const { annotations } = identity.dialect.names;
   const given = specifiedIps(identity);

@@ -251,18 +251,23 @@ test("changed labels of operating system and architecture are restored, others a
   assert.deepEqual([labels[arch], labels[os], labels["mine"]], ["arm64", "linux", "no"]);
 });
 
-test("an existing node keeps the labels of other clients and gets the missing ones", async (t) => {
-  const { life, settle, api, node } = setUp();
+test("an existing node keeps all labels except those that describe its machine", async (t) => {
+  const { arch, zone, hostname, instanceType, region } = dialects.orch.names.labels;
+  const labels = { mine: "yes", other: "new", [zone]: "z1", [instanceType]: "", [region]: "" };
+  const { life, settle, api, node } = setUp(undefined, { labels });
   t.after(() => life.stop());
   await api.client.request("POST", "/api/v1/nodes", {
-    metadata: { name: "n1", labels: { theirs: "1", mine: "no", [dialects.orch.names.labels.arch]: "wrong" } },
+    metadata: {
+      name: "n1",
+      labels: { theirs: "1", mine: "no", [arch]: "wrong", [zone]: "z2", [instanceType]: "small" },
+    },
   });
   await life.start();
   await settle();
-  const labels = node()!.metadata["labels"] as unknown as Record<string, string>;
+  const found = node()!.metadata["labels"] as unknown as Record<string, string>;
   assert.deepEqual(
-    [labels["theirs"], labels["mine"], labels[dialects.orch.names.labels.arch]],
-    ["1", "no", "arm64"],
+    ["theirs", "mine", "other", arch, zone, hostname, instanceType, region].map((name) => found[name]),
+    ["1", "no", undefined, "arm64", "z1", "n1", undefined, undefined],
   );
 });
 

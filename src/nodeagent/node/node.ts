@@ -11,8 +11,8 @@ import {
   type NodeStatusFacts,
   freshNode,
   nodeAnnotations,
-  nodeLabels,
   platformLabels,
+  reconciledLabels,
   statusParts,
   statusPatch,
 } from "./node-object.ts";
@@ -188,11 +188,8 @@ export function nodeLifecycle(options: NodeLifecycleOptions): NodeLifecycle {
 
   /** Updates labels and annotations of an existing node. */
   async function updateLabels(api: ApiClient, found: KnownNode): Promise<KnownNode> {
-    const defaults = nodeLabels({ ...identity, labels: {} }, facts());
-    const labels = Object.entries({ ...identity.labels, ...defaults }).filter(
-      ([key, value]) =>
-        found.metadata.labels?.[key] !== value &&
-        (key in defaults || found.metadata.labels?.[key] === undefined),
+    const labels = Object.entries(reconciledLabels(identity, facts())).filter(
+      ([key, value]) => (found.metadata.labels?.[key] ?? null) !== value,
     );
     const wanted = nodeAnnotations(identity);
     const { controllerManagedAttach, providedNodeIp } = identity.dialect.names.annotations;
