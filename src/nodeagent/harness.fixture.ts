@@ -40,6 +40,8 @@ export interface HarnessOptions {
   readonly cgroupRoot?: string;
   /** The error with which the creation of cgroups fails. */
   readonly cgroupError?: string;
+  /** The error with which the creation of pod directories fails. */
+  readonly folderError?: Error;
   readonly folder?: string;
   readonly nodeIp?: string;
   readonly settings?: Partial<SyncContext["settings"]>;
@@ -169,7 +171,10 @@ export function harness(options: HarnessOptions = {}): Harness {
     }),
     hooks: hooks({ clock, runtime, userAgent: "lifecycle" }),
     restarts: backOff({ clock, firstMilliseconds: 10_000, longestMilliseconds: 300_000 }),
-    files: fakeFiles(folder),
+    files: {
+      ...fakeFiles(folder),
+      ...(options.folderError && { prepare: () => Promise.reject(options.folderError) }),
+    },
     createLimit: limiter({ clock, concurrency: 3 }),
     teardownLimit: limiter({ clock, concurrency: 3 }),
     settings: {

@@ -2,7 +2,7 @@
 import { type Container, type Pod, type Secret, isSidecar } from "#api";
 import { removeDeadContainer, surplusOfPod } from "../containers/dead-containers.ts";
 import { type ObservedPod, podIpsOf } from "../containers/observed.ts";
-import { grpcErrorText } from "../errors.ts";
+import { fsErrorText, grpcErrorText } from "../errors.ts";
 import { podDns } from "../plan/dns.ts";
 import { type Plan, plan } from "../plan/plan.ts";
 import { type Starts, retryMilliseconds, startsNow } from "../plan/starts.ts";
@@ -111,7 +111,6 @@ export async function syncPod(
 
   // The attempt number of a container stopped just now derives from its exit as reported by the runtime.
   const seen = todo.stop.length > 0 ? await context.cache.refresh(nameParts(pod), signal) : observed;
-  await context.files.prepare(uidOf(pod));
   context.objects.watch(pod);
   const cgroupParent = await context.cgroups.ensure(pod).catch((error: Error) => {
     context.events.event(
@@ -120,6 +119,11 @@ export async function syncPod(
       "FailedCreatePodContainer",
       `unable to ensure pod container exists: ${error.message}`,
     );
+    throw error;
+  });
+  await context.files.prepare(uidOf(pod)).catch((error: Error) => {
+    const message = `error making pod data directories: ${fsErrorText(error)}`;
+    context.events.event(referenceTo(pod), "Warning", "Failed", message);
     throw error;
   });
   const volumes = await context.volumes.mount(pod, signal);
@@ -231,23 +235,27 @@ async function newSandbox(
   config: Parameters<SyncContext["runtime"]["runPodSandbox"]>[0],
   signal: AbortSignal,
 ): Promise<{ readonly sandboxId: string; readonly podIps: readonly string[] }> {
+  let sandboxId: string;
   try {
     await context.files.prepareLogs(logFolderOf(pod, context.settings.logFolder));
     const handler = pod.spec.runtimeClassName ? await context.runtimeHandler(pod.spec.runtimeClassName) : "";
-    const sandboxId = await context.createLimit.run(
-      () => context.runtime.runPodSandbox(config, handler, signal),
-      { signal },
-    );
-    const observed = await context.cache.refreshParts(
-      nameParts(pod),
-      { sandboxes: [{ id: sandboxId }] },
+    sandboxId = await context.createLimit.run(() => context.runtime.runPodSandbox(config, handler, signal), {
       signal,
-    );
-    return { sandboxId, podIps: isHostNetwork(pod) ? context.node.hostIps() : podIpsOf(observed) };
+    });
   } catch (error) {
     signal.throwIfAborted();
     throw sandboxError(context, pod, error);
   }
+  const parts = { sandboxes: [{ id: sandboxId }] };
+  const observed = await context.cache
+    .refreshParts(nameParts(pod), parts, signal)
+    .catch((error: unknown): never => {
+      signal.throwIfAborted();
+      const message = `Unable to get pod sandbox status: ${grpcErrorText(error)}`;
+      context.events.event(referenceTo(pod), "Warning", "FailedPodSandBoxStatus", message);
+      throw new SyncError(message);
+    });
+  return { sandboxId, podIps: isHostNetwork(pod) ? context.node.hostIps() : podIpsOf(observed) };
 }
 
 function sandboxError({ events }: SyncContext, pod: Pod, error: unknown): SyncError {

@@ -1,5 +1,7 @@
 // The action of a pod that should run: observes it, publishes its status, and reconciles it with its spec.
 import type { Pod, PodStatus } from "#api";
+import { GrpcError } from "#http";
+import { grpcErrorText } from "../errors.ts";
 import { isStatic, keyOf, referenceTo } from "../pod.ts";
 import { blockedStatus } from "../status/compute.ts";
 import { type SyncOutcome, hasStartable, syncPod } from "../sync/sync-pod.ts";
@@ -48,9 +50,18 @@ export async function syncAction(
   }
   // The cache is refreshed when a restarted container is on hold, since it may have exited by now, and when
   // the result of the last action is unknown.
-  let observed = await (entry.holdMilliseconds > 0 || entry.outcome === "unknown"
-    ? cache.refresh(podName(pod), signal)
-    : cache.fresh(podName(pod), signal));
+  const mustRefresh = entry.holdMilliseconds > 0 || entry.outcome === "unknown";
+  let observed = await (mustRefresh ? cache.refresh : cache.fresh)(podName(pod), signal).catch(
+    (error: unknown): never => {
+      // Nothing is known while the runtime is away: the node is not ready, and its pods have no failure of their own.
+      const isAway = error instanceof GrpcError && error.code === "UNAVAILABLE";
+      if (!signal.aborted && !isAway) {
+        const message = `error determining status: ${grpcErrorText(error)}`;
+        events.event(referenceTo(pod), "Warning", "FailedSync", message);
+      }
+      throw error;
+    },
+  );
   let status = statuses.update(entry, pod, observed, { over: false });
   const untilDeadline = statuses.deadline(pod, status);
   if (untilDeadline !== undefined && untilDeadline <= 0) {
