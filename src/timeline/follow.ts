@@ -9,7 +9,7 @@ import { changeEntry, eventEntries } from "./entry.ts";
 import type { Filter } from "./filter.ts";
 import type { Journal } from "./journal.ts";
 import type { JournalRecord } from "./journal-record.ts";
-import type { Kinds } from "./kinds.ts";
+import { type Kinds, withUidOfNode } from "./kinds.ts";
 import type { ObjectName } from "./lane.ts";
 import type { LiveIndex } from "./live-index.ts";
 import { type TimelineParameters, cursorToken } from "./parameters.ts";
@@ -65,7 +65,7 @@ async function stream(following: Following, sink: Sink): Promise<void> {
       seen.events = Math.max(seen.events, item.revision);
       if (type === "BOOKMARK") continue;
       const { object, facet } = readEvent(storedEvent(item));
-      if (matches.facet(facet) && matches.object(object))
+      if (matches.facet(facet) && matches.object(withUidOfNode(object, kinds)))
         for (const entry of eventEntries(item, kinds)) send(type, entry);
     }
   };

@@ -1,7 +1,7 @@
 // The kinds the server serves, indexed by all their names.
 import type { Resource } from "#registry";
 import { type CachedObject, DirectSource, uidOf } from "#watchcache";
-import type { ObjectName } from "./lane.ts";
+import { type ObjectName, isNodeByName } from "./lane.ts";
 
 export interface ServedKind {
   readonly group: string;
@@ -127,6 +127,13 @@ export function livingObject(
 ): CachedObject | undefined {
   const found = resource.source.getCached(resource.keyOf(namespace, name));
   return found && (uid === "" || uidOf(found) === uid) ? found : undefined;
+}
+
+/** Returns the object with the uid of the living node if its reporter knows only the name of the node. */
+export function withUidOfNode(object: ObjectName, kinds: Kinds): ObjectName {
+  const served = isNodeByName(object) ? kinds.find(object.kind, object.group) : undefined;
+  const node = served && livingObject(served, { ...object, uid: "" });
+  return node ? { ...object, uid: uidOf(node) } : object;
 }
 
 export const isAlive = (served: ServedKind, object: ObjectName): boolean =>

@@ -11,8 +11,17 @@ export interface ObjectName {
 }
 
 export interface Lane extends ObjectName {
+  /** Set again once the uid of a node is known. */
+  uid: string;
   readonly points: LanePoints;
 }
+
+/** Reports whether the object is a node whose reporter knows only its name, as node agents do: it stands for the uid. */
+export const isNodeByName = (object: ObjectName): boolean =>
+  isNode(object) && (object.uid === object.name || object.uid === "");
+
+export const isNode = ({ group, kind, namespace }: ObjectName): boolean =>
+  kind === "Node" && group === "" && namespace === "";
 
 /**
  * Returns the key of an object's lane. Objects of the same name with different uids have separate lanes. The

@@ -5,7 +5,7 @@ import type { CachedObject } from "#watchcache";
 import type { EventRows } from "./event-rows.ts";
 import { Facets } from "./facets.ts";
 import type { JournalRecord } from "./journal-record.ts";
-import { type Lane, type ObjectName, laneKey, newLane } from "./lane.ts";
+import { type Lane, type ObjectName, isNode, isNodeByName, laneKey, newLane } from "./lane.ts";
 import { LanePoints } from "./lane-points.ts";
 import { PointTable, firstOccurrence, lastOccurrence, objectChange, sortedBy } from "./point-table.ts";
 import { Points, joined } from "./points.ts";
@@ -35,6 +35,8 @@ export class TimelineIndex {
   readonly facets = new Facets();
   readonly #byNamespace = new Map<string, Points>();
   readonly #lanes = new Map<string, Lane>();
+  /** The newest lane of each node by name. */
+  readonly #nodes = new Map<string, Lane>();
   readonly #events = new RevisionNumbers();
   /** The point number of each change, by its sequence number in the journal. */
   readonly #changes = new Map<number, number>();
@@ -210,22 +212,42 @@ export class TimelineIndex {
     own?.remove(number);
     if (own?.size === 0) this.#byNamespace.delete(facet.namespace);
     lane.points.remove(number);
-    if (lane.points.size === 0 && this.#lanes.delete(laneKey(lane))) this.#laneVersion++;
+    if (lane.points.size === 0 && this.#lanes.delete(laneKey(lane))) {
+      this.#laneVersion++;
+      if (this.#nodes.get(lane.name) === lane) this.#nodes.delete(lane.name);
+    }
     this.facets.release(facet);
     this.#table.delete(number);
   }
 
   #laneOf(object: ObjectName): Lane {
-    const key = laneKey(object);
-    let lane = this.#lanes.get(key);
-    if (!lane) {
-      const { group, kind, namespace, name, uid } = object;
-      this.#laneVersion++;
-      this.#lanes.set(
-        key,
-        (lane = newLane({ group, kind, namespace, name, uid }, new LanePoints(this.#table))),
-      );
-    }
+    return (
+      this.#laneOfNode(object) ??
+      this.#lanes.get(laneKey(object)) ??
+      this.#addLane(object, new LanePoints(this.#table))
+    );
+  }
+
+  /**
+   * Events of a node's own agent belong to the lane of the node, although they do not have its uid: to one that
+   * exists, or to the one that the first record with the uid makes of their own.
+   */
+  #laneOfNode(object: ObjectName): Lane | undefined {
+    const newest = isNode(object) ? this.#nodes.get(object.name) : undefined;
+    if (!newest || isNodeByName(object)) return newest;
+    if (!isNodeByName(newest)) return undefined;
+    this.#lanes.delete(laneKey(newest));
+    newest.uid = object.uid;
+    this.#lanes.set(laneKey(newest), newest);
+    this.#laneVersion++;
+    return newest;
+  }
+
+  #addLane({ group, kind, namespace, name, uid }: ObjectName, points: LanePoints): Lane {
+    const lane = newLane({ group, kind, namespace, name, uid }, points);
+    this.#laneVersion++;
+    this.#lanes.set(laneKey(lane), lane);
+    if (isNode(lane)) this.#nodes.set(lane.name, lane);
     return lane;
   }
 }

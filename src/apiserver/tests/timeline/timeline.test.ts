@@ -219,6 +219,28 @@ test("a watch continues after the cursor of a list without a gap", async () => {
   again.stop();
 });
 
+test("events of a node's agent, which names its node by name, are found by the uid of the node", async () => {
+  const byAgent = (name: string): Json =>
+    newEvent(name, "default", {
+      eventTime: "2030-01-01T00:00:00.000000Z",
+      reason: name,
+      regarding: { kind: "Node", name: "worker", uid: "worker" },
+    });
+  const events = "/apis/events.orch.io/v1/namespaces/default/events";
+  await must(201, "POST", events, { body: byAgent("starting") });
+  const node = await must(201, "POST", "/api/v1/nodes", { body: { metadata: { name: "worker" } } });
+  const uid = String(node.at("metadata.uid"));
+  const listed = await list(`timelines?uid=${uid}`);
+  assert.deepEqual(each(listed["items"], "reason").sort(), ["Created", "starting"]);
+  const lanes = (await list("lanes?kind=Node&name=worker"))["items"] as Json[];
+  assert.deepEqual(each(lanes, "alive"), [true]);
+  const following = watch(`${base}/timelines?watch=true&uid=${uid}`);
+  assert.equal((await following.next())[0]!["type"], "BOOKMARK");
+  await must(201, "POST", events, { body: byAgent("ready") });
+  assert.equal(each(await following.next(), "object.reason")[0], "ready");
+  following.stop();
+});
+
 test("a user with access to one namespace sees only that namespace", async () => {
   const [mine, other] = [await place(), await place()];
   const user = { name: "anna", groups: [] };
