@@ -53,7 +53,7 @@ function resolvePath(path: string, schema: SchemaProps): ResolvedPath | string {
     if (tokens[i] !== ".") return `expected [ or . but got: ${tokens[i]}`;
     const name = tokens[i + 1];
     if (name === undefined) return "unexpected end of JSON path";
-    const { properties, additionalProperties } = at as Readonly<Record<string, unknown>>;
+    const { properties, additionalProperties } = at;
     const hasProperties = isObject(properties) && Object.keys(properties).length > 0;
     const next = hasProperties ? Object.hasOwn(properties, name) && properties[name] : additionalProperties;
     if (!isObject(next)) return "does not refer to a valid field";
