@@ -185,7 +185,10 @@ const jsonOnly = [
   ...configFiles,
 ];
 
-/** Introduced after the release of the facts: a version, identical to v2beta1, and messages of gated fields and kinds. */
+/**
+ * Introduced after the release of the facts: a version, identical to v2beta1, and messages of gated fields and
+ * kinds.
+ */
 const laterVersion = "api.apidiscovery.v2";
 const laterMessages = [
   "api.authentication.v1.SelfSubjectReview",

@@ -1,5 +1,6 @@
-// Fields and values of later releases are declared with what adds them: a feature gate, or the release itself. Clients
-// know all of them; a server omits those it does not have, as if they had never been declared.
+// Fields and values of later releases are declared with what adds them: a feature gate, or the release
+// itself. Clients know all of them; a server omits those it does not have, as if they had never been
+// declared.
 import type { Message } from "#schema";
 import { rewriter } from "./rewrite.ts";
 

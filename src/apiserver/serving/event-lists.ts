@@ -1,7 +1,6 @@
-// Lists the Events of one object after a start that found many Events in the store, in both groups. The first list of a
-// client would otherwise wait while V8 compiles the code of such lists.
-import type { Dialect } from "#dialect";
-import { groupName } from "#dialect";
+// Lists the Events of one object after a start that found many Events in the store, in both groups. The
+// first list of a client would otherwise wait while V8 compiles the code of such lists.
+import { type Dialect, groupName } from "#dialect";
 import { type Call, type Reply, inject } from "#http";
 import type { Resource } from "#registry";
 

@@ -64,7 +64,10 @@ export interface HandlerParts {
 
 export interface ServerHandler {
   readonly handle: (call: Call) => Promise<Reply>;
-  /** Handles a call of the server itself, which passes no filters: it is not authorized, counted, limited or recorded. */
+  /**
+   * Handles a call of the server itself, which passes no filters: it is not authorized, counted, limited or
+   * recorded.
+   */
   readonly handleOwn: (call: Call) => Promise<Reply>;
 }
 

@@ -8,8 +8,8 @@ import { type Strategy, builtInStrategies, gatedStrategies, withLaterPolicies } 
 import type { ApiserverSettings } from "../options/settings.ts";
 
 /**
- * Returns the strategies, with that of services which allocates their addresses. Fields of later releases depend on their gates and releases; before
- * 1.28 later versions of policies must be enabled by name.
+ * Returns the strategies, with that of services which allocates their addresses. Fields of later releases depend
+ * on their gates and releases; before 1.28 later versions of policies must be enabled by name.
  */
 export function strategiesFor(
   settings: ApiserverSettings,

@@ -55,7 +55,9 @@ function lastTime({ next, periodMilliseconds: period }: CronSchedule, first: num
   return last;
 }
 
-/** Returns the next time after now. `@every` counts from the last time that was due, or else from the earliest. */
+/**
+ * Returns the next time after now. `@every` counts from the last time that was due, or else from the earliest.
+ */
 export function timeAfter(schedule: CronSchedule, earliest: number, now: number): number | undefined {
   const { at = earliest } = dueTime(schedule, { earliest, now, deadlineSeconds: undefined });
   return schedule.next(Math.min(at, now));

@@ -1,5 +1,5 @@
-// Sets of completion indexes of indexed jobs, in the compressed format of their status, such as 1,3-5,7. They are kept
-// as ranges, since a few bytes of a status may stand for billions of indexes.
+// Sets of completion indexes of indexed jobs, in the compressed format of their status, such as 1,3-5,7.
+// They are kept as ranges, since a few bytes of a status may stand for billions of indexes.
 
 interface Range {
   readonly first: number;
