@@ -50,6 +50,8 @@ export interface AdmissionAttributes {
   readonly subresource: string;
   readonly namespace: string;
   readonly name: string;
+  /** Name in the path of the request: empty for one sent to a collection, whatever the object's name. */
+  readonly pathName?: string | undefined;
   readonly user: UserInfo;
   readonly dryRun: boolean;
   /** The object to be stored; mutating plugins modify it in place. Absent on deletion. */

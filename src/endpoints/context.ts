@@ -60,6 +60,7 @@ export function writeRequest(
   return {
     endpoint,
     namespace: call.target.namespace,
+    pathName: call.target.name,
     subresource: call.target.subresource,
     user: call.user!,
     now: new Date(context.clock.now()),

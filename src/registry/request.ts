@@ -11,6 +11,8 @@ import type { ApiObject, RegistrySettings } from "./strategy.ts";
 export interface WriteRequest {
   readonly endpoint: Endpoint;
   readonly namespace: string;
+  /** Name in the path of the request; empty if it was sent to a collection, absent for the server's own writes. */
+  readonly pathName?: string;
   readonly subresource: string;
   /**
    * Set for each deletion that is part of a collection request: admission sees no name, since the request has

@@ -99,6 +99,9 @@ export class WriteAttributes implements AdmissionAttributes {
   get namespace(): string {
     return this.#request.namespace;
   }
+  get pathName(): string | undefined {
+    return this.#request.pathName;
+  }
   get user(): UserInfo {
     return this.#request.user;
   }

@@ -12,11 +12,14 @@ export function escalationGuard(options: EscalationOptions, dialect: Dialect): A
     name: "escalation guard",
     handles: ["CREATE", "UPDATE"],
     omitsPlaceholderName: true,
-    mutate: async ({ resource, subresource, namespace, name, user: actor, object, oldObject }) => {
+    mutate: async (attributes) => {
+      const { resource, subresource, namespace, user: actor, object, oldObject } = attributes;
+      const { pathName = attributes.name } = attributes;
       const user = actor as User;
       if (resource.group !== group || !object) return;
       if (oldObject && onlyOwnershipChanged(object as never, oldObject as never)) return;
-      const target = { ...resource, subresource, namespace, name };
+      // Permissions for named roles do not extend to roles that are sent to the collection.
+      const target = { ...resource, subresource, namespace, name: pathName };
       if (resource.resource === "roles" || resource.resource === "clusterroles")
         await checkRole(
           options,
