@@ -122,6 +122,26 @@ test("a plug-in's devices are node capacity, healthy ones are allocatable, and a
   assert.deepEqual(amounts(), ["0", "0"]);
 });
 
+test("a resource is forgotten five minutes after its plug-in was lost, until it registers again", async () => {
+  const { manager, clock, admit, files } = await begin();
+  const { plugin, leave } = fakePlugin(["d1"]);
+  const followed = manager.follow(resource, plugin, signal);
+  await settle();
+  leave();
+  await followed;
+  const pod = podRequesting("a", 1);
+  await assert.rejects(admit(pod), { message: /^no healthy devices present; cannot allocate/ });
+  await clock.advance(300_000);
+  assert.deepEqual(manager.amounts().allocatable, { [resource]: "0" });
+  await settle();
+  // The check of the node's resources rejects the pod instead.
+  assert.deepEqual([await admit(pod), manager.allocated(resource)], [{ ok: true }, undefined]);
+  assert.doesNotMatch(files.get("devices")!, new RegExp(resource));
+  void manager.follow(resource, fakePlugin(["d1"]).plugin, signal);
+  await settle();
+  assert.deepEqual(manager.amounts().allocatable, { [resource]: "1" });
+});
+
 test("a pod gets its devices from the plug-in, and containers get the response's contents", async () => {
   const { manager, admit } = await begin();
   const { plugin, calls } = fakePlugin(["d1", "d2", "d3"]);

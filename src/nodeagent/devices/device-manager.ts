@@ -97,7 +97,10 @@ export async function deviceManager(options: DeviceManagerOptions): Promise<Devi
       for (const key of affinities.keys()) if (key.startsWith(`${podUid}/`)) affinities.delete(key);
       if (allocations.drop(podUid)) void saveSoon();
     },
-    amounts: () => inventory.amounts(clock.monotonic()),
+    amounts: () => {
+      if (inventory.expire(clock.monotonic())) void saveSoon();
+      return inventory.amounts();
+    },
     allocated: (resource) => (isDevice(resource) ? allocations.inUse(resource).size : undefined),
     containerDevices: (podUid, container) =>
       [...allocations.of(podUid, container)].flatMap(([resource, { byNuma, devices }]) =>

@@ -32,15 +32,19 @@ export interface DeviceInventory {
     readonly id: string;
     readonly nodes: readonly number[];
   }[];
-  amounts(now: number): { readonly capacity: Amounts; readonly allocatable: Amounts };
+  /** Forgets resources whose plug-in was lost long ago; returns whether there were any. */
+  expire(now: number): boolean;
+  /** A forgotten resource remains with an amount of zero, so that it is not taken for one of the cluster. */
+  amounts(): { readonly capacity: Amounts; readonly allocatable: Amounts };
 }
 
-/** How long the devices of a lost plug-in remain in the node's capacity. */
+/** How long a resource is known after its plug-in was lost. */
 const lostGraceMilliseconds = 300_000;
 const healthyState = "Healthy";
 
 export function deviceInventory(): DeviceInventory {
   const resources = new Map<string, Resource>();
+  const forgotten = new Set<string>();
   const numaNodesOf = (device: PluginDevice | undefined): readonly number[] =>
     (device?.topology?.nodes ?? []).map(({ ID }) => Number(ID ?? 0));
   return {
@@ -58,6 +62,7 @@ export function deviceInventory(): DeviceInventory {
         resources.get(resource) ?? {};
       resources.get(resource)?.plugin?.close();
       resources.set(resource, { devices, healthy, plugin });
+      forgotten.delete(resource);
     },
     update: (resource, devices) =>
       resources.set(resource, {
@@ -81,12 +86,21 @@ export function deviceInventory(): DeviceInventory {
       [...resources].flatMap(([resource, { devices, healthy }]) =>
         [...healthy].map((id) => ({ resource, id, nodes: numaNodesOf(devices.get(id)) })),
       ),
-    amounts: (now) => {
-      const capacity: Record<string, string> = {};
-      const allocatable: Record<string, string> = {};
-      for (const [name, { devices, healthy, lostAt }] of resources) {
-        const isForgotten = lostAt !== undefined && now - lostAt >= lostGraceMilliseconds;
-        capacity[name] = String(isForgotten ? 0 : devices.size);
+    expire: (now) => {
+      const expired = [...resources].filter(
+        ([, { lostAt }]) => lostAt !== undefined && now - lostAt >= lostGraceMilliseconds,
+      );
+      for (const [name] of expired) {
+        resources.delete(name);
+        forgotten.add(name);
+      }
+      return expired.length > 0;
+    },
+    amounts: () => {
+      const none = Object.fromEntries([...forgotten].map((name) => [name, "0"]));
+      const [capacity, allocatable] = [{ ...none }, { ...none }];
+      for (const [name, { devices, healthy }] of resources) {
+        capacity[name] = String(devices.size);
         allocatable[name] = String(healthy.size);
       }
       return { capacity, allocatable };
