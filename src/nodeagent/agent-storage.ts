@@ -19,7 +19,7 @@ export interface AgentStorage {
 }
 
 export function storageFrom(
-  { dialect, settings, clock, log, client, joined, nodeName }: AgentEnvironment,
+  { dialect, settings, clock, log, events, client, joined, nodeName }: AgentEnvironment,
   parts: {
     readonly node: NodeLifecycle;
     readonly mounter: Mounter;
@@ -47,6 +47,7 @@ export function storageFrom(
   const plugin = csiPlugin({
     dialect,
     log,
+    events,
     client,
     drivers,
     attachments:

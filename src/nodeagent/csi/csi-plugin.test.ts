@@ -23,9 +23,13 @@ async function begin(
   { can = [nodeCapability.stage] as readonly number[], byController = true } = {},
 ) {
   const environment = await setUp(t);
-  const { folder, api, clock, mounter } = environment;
+  const { folder, api, clock, mounter, events } = environment;
   const calls: { readonly method: string; readonly request: Record<string, unknown> }[] = [];
-  const state = { error: undefined as string | undefined, isRegistered: true };
+  const state = {
+    error: undefined as string | undefined,
+    canExpandInUse: true,
+    isRegistered: true,
+  };
   const driver: CsiDriver = {
     name: "d.test",
     can: async (capability) => can.includes(capability),
@@ -34,6 +38,8 @@ async function begin(
       if (state.error !== undefined) throw new GrpcError("INTERNAL", state.error);
       const given = request as unknown as Record<string, unknown>;
       calls.push({ method: name, request: given });
+      if (name === "ExpandVolume" && !state.canExpandInUse)
+        throw new GrpcError("FAILED_PRECONDITION", "volume in use");
       const target = given["targetPath"] as string;
       if (name === "PublishVolume" && "block" in (given["volumeCapability"] as object))
         await writeFile(target, "");
@@ -60,6 +66,7 @@ async function begin(
     csiPlugin({
       dialect,
       log: silentLog,
+      events: { event: ({ kind }, _, reason, message) => void events.push(`${kind} ${reason}: ${message}`) },
       client: api.client,
       drivers,
       attachments: csiAttachments({ client: api.client, clock, nodeName: "n1", byController }),
@@ -260,7 +267,7 @@ test("a driver's error text is reported", async (t) => {
 });
 
 test("a grown volume has its file system expanded and its claim updated", async (t) => {
-  const { volumes, api, called, calls, driverObject, claimed } = await begin(t, {
+  const { volumes, api, called, calls, driverObject, claimed, events } = await begin(t, {
     can: [nodeCapability.expand],
   });
   driverObject({ attachRequired: false });
@@ -275,6 +282,20 @@ test("a grown volume has its file system expanded and its claim updated", async 
   claimed({}, "3Gi", "2Gi");
   await volumes.refresh(claiming);
   assert.equal(called().at(-1), "ExpandVolume");
+  const text = 'FileSystemResizeSuccessful: MountVolume.NodeExpandVolume succeeded for volume "pv1" n1';
+  assert.deepEqual(events.slice(0, 2), [`Pod ${text}`, `PersistentVolumeClaim ${text}`]);
+});
+
+test("a volume that cannot be expanded in use is mounted as it is, and not tried again", async (t) => {
+  const { volumes, called, driverObject, claimed, state, events } = await begin(t, {
+    can: [nodeCapability.expand],
+  });
+  driverObject({ attachRequired: false });
+  claimed({}, "2Gi", "1Gi");
+  state.canExpandInUse = false;
+  await volumes.mount(claiming, signal);
+  await volumes.refresh(claiming);
+  assert.deepEqual([called(), events], [["PublishVolume", "ExpandVolume"], []]);
 });
 
 test("a driver with requiresRepublish publishes again", async (t) => {

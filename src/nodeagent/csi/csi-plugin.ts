@@ -6,9 +6,10 @@ import type { CSIDriver as CsiDriverObject, Pod, SecretReference } from "#api";
 import { ApiError, type Log, parseQuantity, quantityValue } from "#base";
 import { type ApiClient, kinds } from "#client";
 import type { Dialect } from "#dialect";
+import { GrpcError } from "#http";
 import { grpcErrorText } from "../errors.ts";
-import type { VolumePlugin, VolumeSpec, VolumeStats } from "../interfaces.ts";
-import { namespaceOf, uidOf } from "../pod.ts";
+import type { EventRecorder, VolumePlugin, VolumeSpec, VolumeStats } from "../interfaces.ts";
+import { namespaceOf, referenceTo, uidOf } from "../pod.ts";
 import type { Mounter } from "../volumes/mounter.ts";
 import { setGroupRecursively } from "../volumes/ownership.ts";
 import { fsGroupOf } from "../volumes/plugins/sharing.ts";
@@ -37,6 +38,7 @@ import {
 export interface CsiPluginOptions {
   readonly dialect: Dialect;
   readonly log: Log;
+  readonly events: EventRecorder;
   /** Undefined without an API server: then only inline volumes are available. */
   readonly client: ApiClient | undefined;
   readonly drivers: CsiDrivers;
@@ -73,6 +75,8 @@ export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
   const pendingOperations = new Map<string, Promise<unknown>>();
   const staged = new Set<string>();
   const attachedVolumes = new Map<string, string>();
+  /** Volumes that their driver cannot expand while they are in use on this node. */
+  const unexpandable = new Set<string>();
   const deviceFolder = join(pluginFolder, "volumeDevices");
   const keyOf = (driver: string, handle: string): string => `${driver}^${handle}`;
   const isMounted = async (path: string): Promise<boolean> => (await mounter.below(path)).includes(path);
@@ -87,7 +91,7 @@ export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
       if (prepared.object?.spec.requiresRepublish || !(await isMounted(target)))
         await publish(pod, prepared, { target, stagingPath, asDevice: false }, signal);
       await applyFsGroup(pod, prepared, target);
-      await expand(spec, prepared, { path: target, stagingPath }, signal);
+      await expand(pod, spec, prepared, { path: target, stagingPath }, signal);
       return { hostPath: target, ...(prepared.volume.readOnly && { readOnly: true }), selinuxRelabel: true };
     },
     refresh: async (pod, spec, directory) => {
@@ -102,7 +106,7 @@ export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
       const target = join(directory, "mount");
       if (object?.spec.requiresRepublish)
         await publish(pod, prepared, { target, stagingPath, asDevice: false }, signal);
-      await expand(spec, prepared, { path: target, stagingPath }, signal);
+      await expand(pod, spec, prepared, { path: target, stagingPath }, signal);
     },
     isRecorded: async (directory) => (await readVolumeData(directory)) !== undefined,
     adopt: async ({ name, directory, isDevice }) => {
@@ -319,6 +323,7 @@ export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
 
   /** Expands the file system of a volume that has become larger than its claim's recorded capacity. */
   async function expand(
+    pod: Pod,
     { persistent, claim }: VolumeSpec,
     { volume, driver }: Pick<Prepared, "volume" | "driver">,
     at: { readonly path: string; readonly stagingPath: string | undefined },
@@ -329,7 +334,8 @@ export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
     if (!client || !claim || !size || !known || volume.readOnly) return;
     const bytes = quantityValue(parseQuantity(String(size)));
     if (bytes <= quantityValue(parseQuantity(String(known)))) return;
-    if (!(await driver.can(nodeCapability.expand, signal))) return;
+    const key = keyOf(volume.driver, volume.handle);
+    if (unexpandable.has(key) || !(await driver.can(nodeCapability.expand, signal))) return;
     const request = {
       volumeId: volume.handle,
       volumePath: at.path,
@@ -341,12 +347,26 @@ export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
       }),
       secrets: await secretOf(volume.source?.nodeExpandSecretRef),
     };
-    await withDriverError("expand", driver, () => driver.call(csiNodeService.expand, request, signal));
+    try {
+      await withDriverError("expand", driver, () => driver.call(csiNodeService.expand, request, signal));
+    } catch (error) {
+      const { cause } = error as Error;
+      if (!(cause instanceof GrpcError) || cause.code !== "FAILED_PRECONDITION") throw error;
+      // The driver cannot expand the volume in use: the pod gets it as it is.
+      options.log.warn("volume cannot be expanded while in use", { volume: key, error: cause.detail });
+      unexpandable.add(key);
+      return;
+    }
+    const message = `MountVolume.NodeExpandVolume succeeded for volume ${JSON.stringify(volume.name)} ${nodeName}`;
+    const { name = "", namespace = "", uid = "" } = claim.metadata;
+    const ofClaim = { kind: "PersistentVolumeClaim", apiVersion: "v1", name, namespace, uid };
+    for (const regarding of [referenceTo(pod), ofClaim])
+      options.events.event(regarding, "Normal", "FileSystemResizeSuccessful", message);
     const conditions = (claim.status?.conditions ?? []).filter(
       ({ type }) => type !== "FileSystemResizePending" && type !== "Resizing",
     );
     await client.of(kinds.persistentVolumeClaims).patch(
-      claim.metadata.name!,
+      name,
       "merge",
       {
         status: {
@@ -354,7 +374,7 @@ export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
           conditions: conditions.length > 0 ? conditions : null,
         },
       },
-      { namespace: claim.metadata.namespace ?? "", subresource: "status" },
+      { namespace, subresource: "status" },
     );
   }
 
@@ -369,6 +389,7 @@ export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
       await rmdir(at.path).catch(unlessMissing);
     }
     staged.delete(key);
+    unexpandable.delete(key);
     await removeVolumeData(at.folder);
     await rmdir(at.folder).catch(unlessMissing);
     if (data.attachmentID) await attachments?.detach(data.attachmentID);
