@@ -244,18 +244,23 @@ export const apiserverChecks: readonly Check<ApiserverSettings>[] = [
   check("--runtime-config names existing APIs", ({ runtimeConfig }, blame, { dialect }) => {
     for (const problem of runtimeConfigProblems(runtimeConfig, dialect)) blame(["runtimeConfig"], problem);
   }),
-  check("--runtime-config leaves the API of priority and fairness on", (settings, blame, { dialect, enabled }) => {
-    const fair = settings.enablePriorityAndFairness && enabled("APIPriorityAndFairness");
-    // In later releases the API is not a beta, and kube-apiserver checks nothing.
-    if (!fair || settings.release !== "1.27") return;
-    const version = `${groupName(dialect, { group: "flowcontrol.apiserver", branded: true })}/v1beta3`;
-    const deciding = [version, "api/beta", "api/all"].find((key) => settings.runtimeConfig[key] !== undefined);
-    if (deciding && settings.runtimeConfig[deciding] === "false")
-      blame(
-        ["runtimeConfig", "enablePriorityAndFairness"],
-        `${deciding}=false turns off the API that priority and fairness needs`,
+  check(
+    "--runtime-config leaves the API of priority and fairness on",
+    (settings, blame, { dialect, enabled }) => {
+      const fair = settings.enablePriorityAndFairness && enabled("APIPriorityAndFairness");
+      // In later releases the API is not a beta, and kube-apiserver checks nothing.
+      if (!fair || settings.release !== "1.27") return;
+      const version = `${groupName(dialect, { group: "flowcontrol.apiserver", branded: true })}/v1beta3`;
+      const deciding = [version, "api/beta", "api/all"].find(
+        (key) => settings.runtimeConfig[key] !== undefined,
       );
-  }),
+      if (deciding && settings.runtimeConfig[deciding] === "false")
+        blame(
+          ["runtimeConfig", "enablePriorityAndFairness"],
+          `${deciding}=false turns off the API that priority and fairness needs`,
+        );
+    },
+  ),
   check("priority and fairness has positive concurrency", (settings, blame, { enabled }) => {
     const fair = settings.enablePriorityAndFairness && enabled("APIPriorityAndFairness");
     if (fair && settings.maxRequestsInflight + settings.maxMutatingRequestsInflight <= 0)
