@@ -450,6 +450,7 @@ export {
 export {
   FlowSchema,
   PriorityLevelConfiguration,
+  laterFlow,
   v1beta2 as flowcontrolV1beta2,
   v1beta3 as flowcontrolV1beta3,
 } from "./flowcontrol/flow.ts";

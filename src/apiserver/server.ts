@@ -181,6 +181,7 @@ async function startWith(options: StartOptions, opened: Opened): Promise<Started
     appArmor: gates.enabled("AppArmor"),
     expandedDns: gates.enabled("ExpandedDNSConfig"),
     deletionCosts: gates.enabled("PodDeletionCost"),
+    zeroShares: gates.enabled("ZeroLimitedNominalConcurrencyShares"),
     zeroSleeps: gates.enabled("PodLifecycleSleepActionAllowZero"),
     elasticJobs: gates.enabled("ElasticIndexedJob"),
     failedIndexes: gates.enabled("JobBackoffLimitPerIndex"),

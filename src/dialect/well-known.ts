@@ -88,6 +88,7 @@ export function wellKnownNames({
       enforceMountableSecrets: `${domain}/enforce-mountable-secrets`,
       limitRanger: `${domain}/limit-ranger`,
       rbacAutoUpdate: `rbac.authorization.${domain}/autoupdate`,
+      flowPreserveZeroShares: `flowcontrol.${suffix}/v1beta3-preserve-zero-concurrency-shares`,
       flowAutoUpdate: `apf.${domain}/autoupdate-spec`,
       apiApproved: `api-approved.${domain}`,
       deploymentRevision: `deployment.${domain}/revision`,

@@ -35,6 +35,7 @@ const versions: Readonly<Record<string, number>> = {
   "admissionregistration/v1beta1": 12,
   "admissionregistration/v1alpha1": 9,
   "discovery/v1beta1": 12,
+  "flowcontrol.apiserver/v1": 21,
   "flowcontrol.apiserver/v1beta3": 18,
   "flowcontrol.apiserver/v1beta2": 15,
   "flowcontrol.apiserver/v1beta1": 12,

@@ -3,6 +3,11 @@
 import { type Dialect, groupName, timelineGroup } from "#dialect";
 import { hint } from "#options";
 
+/** Versions of later releases, with the minor release that has them first. */
+const laterVersions: readonly (readonly [group: string, version: string, since: number])[] = [
+  ["flowcontrol.apiserver*", "v1", 29],
+];
+
 /**
  * Groups without the product's suffix (`*` marks the branded ones) and the versions known to kube-apiserver
  * 1.27, served or not.
@@ -40,8 +45,12 @@ const trueValues = new Set(["", "1", "t", "T", "TRUE", "true", "True"]);
 const falseValues = new Set(["0", "f", "F", "FALSE", "false", "False"]);
 
 /** Returns descriptions of the errors in the settings. */
-export function runtimeConfigProblems(given: Readonly<Record<string, string>>, dialect: Dialect): string[] {
-  const known = knownVersions(dialect);
+export function runtimeConfigProblems(
+  given: Readonly<Record<string, string>>,
+  dialect: Dialect,
+  release: number,
+): string[] {
+  const known = knownVersions(dialect, release);
   const groups = new Set(
     [...known].map((version) => (version.includes("/") ? version.slice(0, version.indexOf("/")) : "")),
   );
@@ -88,9 +97,11 @@ export const versionsSwitchedOn = (given: Readonly<Record<string, string>>): str
     return wholeApis.includes(key) || resource !== "" || !switchedOn(value) ? [] : [version];
   });
 
-function knownVersions(dialect: Dialect): Set<string> {
+function knownVersions(dialect: Dialect, release: number): Set<string> {
   const known = new Set<string>([`${timelineGroup}/v1`]);
-  for (const [name, list] of Object.entries(versions)) {
+  const later = laterVersions.filter(([, , since]) => release >= since);
+  const all = [...Object.entries(versions), ...later.map(([name, version]) => [name, version] as const)];
+  for (const [name, list] of all) {
     const branded = name.endsWith("*");
     const group = groupName(dialect, { group: branded ? name.slice(0, -1) : name, branded });
     for (const version of list.split(" ")) known.add(group ? `${group}/${version}` : version);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { type Claim, allocate } from "./allocation.ts";
+import { type Claim, allocate, allocateScarce } from "./allocation.ts";
 
 const claim = (target: number, lower: number, upper: number): Claim => ({ target, lower, upper });
 
@@ -40,3 +40,19 @@ test("for any claims, all seats are allocated and every bound is respected", () 
     }),
   );
 });
+
+const scarce: [
+  name: string,
+  remaining: number,
+  least: number[],
+  claims: Claim[],
+  seats: number[] | undefined,
+][] = [
+  ["enough for all lower bounds", 9, [1, 1], [claim(4, 4, 9), claim(4, 4, 9)], undefined],
+  ["half of what lower bounds need", 5, [1, 1], [claim(4, 4, 9), claim(4, 4, 9)], [3, 3]],
+  ["not more than the least", 2, [1, 1], [claim(4, 4, 9), claim(4, 4, 9)], [1, 1]],
+  ["nothing remains", -3, [1, 2], [claim(4, 4, 9), claim(4, 4, 9)], [1, 2]],
+];
+for (const [name, remaining, least, claims, seats] of scarce)
+  test(`seats left by exempt levels: ${name}`, () =>
+    assert.deepEqual(allocateScarce(remaining, least, claims)?.seats, seats));

@@ -41,3 +41,20 @@ export function allocate(total: number, claims: readonly Claim[]): Allocation | 
   }
   return { seats: at(low), fairFraction: low };
 }
+
+/**
+ * Returns an allocation if exempt levels leave too few seats for the lower bounds, which are then lowered in
+ * proportion, but not below the least that each level is configured to keep.
+ */
+export function allocateScarce(
+  remaining: number,
+  least: readonly number[],
+  claims: readonly Claim[],
+): Allocation | undefined {
+  const leastSum = least.reduce((sum, each) => sum + each, 0);
+  const lowerSum = claims.reduce((sum, { lower }) => sum + lower, 0);
+  if (remaining > leastSum && remaining > lowerSum) return undefined;
+  const share = remaining <= leastSum ? 0 : (remaining - leastSum) / (lowerSum - leastSum);
+  const seats = claims.map(({ lower }, index) => least[index]! + Math.round((lower - least[index]!) * share));
+  return { seats, fairFraction: 0 };
+}

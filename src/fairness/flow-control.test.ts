@@ -263,3 +263,37 @@ test("metrics show served and rejected requests and the numbers of seats", async
   ])
     assert.ok(text.includes(`${line}\n`), line);
 });
+
+const exemptLevel = (nominalConcurrencyShares: number, lendablePercent = 0): LevelSpec => ({
+  type: "Exempt",
+  exempt: { nominalConcurrencyShares, lendablePercent },
+});
+
+test("requests of an exempt level with shares are not limited, but take seats from other levels", () => {
+  const lending = { lendablePercent: 100, ...queuing(1, 1, 50) };
+  const setup = setUp(
+    [level("exempt", exemptLevel(5)), level("catch-all", limitedLevel(5, lending))],
+    [schema("exempt", schemaFor("exempt", 1, "root"))],
+  );
+  assert.deepEqual([seatsOf(setup, "exempt"), seatsOf(setup, "catch-all")], [5, 10]);
+  const exempt = Array.from({ length: 8 }, () => setup.ask("root"));
+  assert.ok(exempt.every(isAdmitted));
+  for (let request = 0; request < 5; request++) void setup.ask("a");
+  setup.control.rebalance();
+  assert.deepEqual([seatsOf(setup, "exempt"), seatsOf(setup, "catch-all")], [8, 2]);
+  assert.match(dumpLevels(setup.control.levels), /^exempt, +0, +false, +false, +0, +8,/m);
+  for (const admission of exempt) if (isAdmitted(admission)) admission.release();
+  setup.control.rebalance();
+  setup.control.rebalance();
+  assert.deepEqual([seatsOf(setup, "exempt"), seatsOf(setup, "catch-all")], [5, 5]);
+});
+
+test("a level of zero shares that may not borrow holds its requests", async () => {
+  const jail = limitedLevel(0, { borrowingLimitPercent: 0, ...queuing(1, 1, 5) });
+  const setup = setUp([level("jail", jail)], [schema("jail", schemaFor("jail", 5, "a"))]);
+  const held = setup.ask("a");
+  assert.ok(held instanceof Promise);
+  assert.equal(seatsOf(setup, "jail"), 0);
+  await setup.clock.advance(20_000);
+  assert.deepEqual(await held, { admitted: false, why: "time-out" });
+});

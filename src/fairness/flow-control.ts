@@ -2,7 +2,7 @@
 // levels, levels share the server's seats and lend them to each other, and within a level, flows take turns.
 import type { FlowSchema } from "#api";
 import type { Clock, Metrics } from "#base";
-import { allocate } from "./allocation.ts";
+import { allocate, allocateScarce } from "./allocation.ts";
 import { inOrder, schemaMatcher } from "./classifier.ts";
 import { type FlowMetrics, type SchemaMetrics, flowMetrics } from "./flow-metrics.ts";
 import { PriorityLevel, type LevelSpec, type NamedLevel } from "./level.ts";
@@ -39,7 +39,8 @@ export interface FlowControlOptions {
 export interface Flow extends FlowIdentity {
   readonly uid: string;
   readonly level: PriorityLevel;
-  readonly isExempt: boolean;
+  /** False for an exempt level without shares. */
+  readonly takesSeats: boolean;
   readonly matches: (request: RequestDigest) => boolean;
   readonly distinguish: (request: RequestDigest) => string;
 }
@@ -155,13 +156,24 @@ export class FlowControl {
   }
 
   rebalance(): void {
-    const limited = this.levels.filter(({ queues }) => queues !== undefined);
-    for (const level of limited) level.takeDemand();
+    const counted = this.levels.filter(({ queues }) => queues !== undefined);
+    for (const level of counted) level.takeDemand();
+    const exempt = counted.filter(({ isExempt }) => isExempt);
+    const limited = counted.filter(({ isExempt }) => !isExempt);
     const claims = limited.map(({ minSeats, nominalSeats, maxSeats, highWatermark, smoothedDemand }) => {
       const lower = Math.max(minSeats, Math.min(nominalSeats, highWatermark));
       return { lower, upper: maxSeats, target: Math.max(lower, smoothedDemand) };
     });
-    const allocation = allocate(this.#nominalSum, claims);
+    let remaining = this.#nominalSum;
+    for (const level of exempt) {
+      const seats = Math.max(level.minSeats, level.highWatermark);
+      remaining -= seats;
+      level.setCurrentSeats(seats);
+    }
+    const least = limited.map(({ minSeats }) => minSeats);
+    const allocation =
+      (exempt.length > 0 ? allocateScarce(remaining, least, claims) : undefined) ??
+      allocate(this.#nominalSum, claims);
     limited.forEach((level, index) => {
       level.metrics.target.set(claims[index]!.target);
       level.setCurrentSeats(Math.round(allocation?.seats[index] ?? level.currentSeats));
@@ -203,7 +215,7 @@ export class FlowControl {
         uid,
         level,
         metrics,
-        isExempt: level.spec.type === "Exempt",
+        takesSeats: (level.spec.limited ?? level.spec.exempt) !== undefined,
         matches: schemaMatcher(spec),
         distinguish:
           method === "ByUser"

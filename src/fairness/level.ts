@@ -21,7 +21,7 @@ export class PriorityLevel {
   readonly name: string;
   uid = "";
   spec: LevelSpec;
-  /** Undefined for an exempt level. */
+  /** Undefined for an exempt level without shares, as in releases before 1.28. */
   queues: QueueSet | undefined;
   /** Removed from the configuration, but still serving requests. */
   quiescing = false;
@@ -51,17 +51,25 @@ export class PriorityLevel {
   }
 
   get shares(): number {
-    return this.spec.limited?.nominalConcurrencyShares ?? 0;
+    const { limited, exempt } = this.spec;
+    return (limited ?? exempt)?.nominalConcurrencyShares ?? 0;
+  }
+
+  /** Whether requests are not limited. Their seats are counted if the level has shares. */
+  get isExempt(): boolean {
+    return this.spec.type === "Exempt";
   }
 
   /** Computes the limits from the server's seats and the shares of all levels. */
   setShare(serverSeats: number, shareSum: number): void {
-    const { limited } = this.spec;
-    if (!limited) {
+    const { limited, exempt } = this.spec;
+    const shares = limited ?? exempt;
+    if (!shares) {
       this.queues = undefined;
       return;
     }
-    const { lendablePercent, borrowingLimitPercent, limitResponse } = limited;
+    const { borrowingLimitPercent, limitResponse } = limited ?? {};
+    const { lendablePercent } = shares;
     const nominal = Math.ceil((serverSeats * this.shares) / shareSum) || 0;
     const lendable = Math.round((nominal * (lendablePercent ?? 0)) / 100);
     const borrowable =
@@ -96,7 +104,7 @@ export class PriorityLevel {
   /** Updates the smoothed demand with that of the last period. */
   takeDemand(): void {
     const summary = this.#demand.reset(this.#clock.monotonic());
-    this.highWatermark = summary.highWatermark;
+    this.highWatermark = Math.round(summary.highWatermark);
     this.smoothedDemand = smoothed(this.smoothedDemand, summary);
     this.metrics.recordDemand(summary, this.smoothedDemand);
   }
@@ -112,6 +120,7 @@ export class PriorityLevel {
     const response = this.spec.limited?.limitResponse;
     const queuing = response?.type === "Queue" ? response.queuing : undefined;
     return {
+      unlimited: this.isExempt,
       queues: queuing?.queues ?? 0,
       handSize: queuing?.handSize ?? 1,
       queueLengthLimit: queuing?.queueLengthLimit ?? 0,

@@ -13,6 +13,8 @@ import type { RequestDigest } from "./request-digest.ts";
 import type { WorkEstimate } from "./work-estimate.ts";
 
 export interface QueueSetConfig {
+  /** Requests are executed immediately, whatever the limit. */
+  readonly unlimited: boolean;
   /** With 0 queues, requests beyond the limit are rejected immediately. */
   readonly queues: number;
   readonly handSize: number;
@@ -132,13 +134,14 @@ export class QueueSet {
     request.arrivedAt = now;
     request.arrivedR = this.#currentR;
     if (this.#config.queues < 1) {
-      if (!this.#fits(request.maxSeats)) return this.#reject(request, "concurrency-limit");
+      if (!this.#config.unlimited && !this.#fits(request.maxSeats))
+        return this.#reject(request, "concurrency-limit");
       this.#execute(request, now);
       return "execute";
     }
     const queue = this.#chooseQueue(hash);
     request.queue = queue;
-    if (this.waiting === 0 && this.#fits(request.maxSeats)) {
+    if (this.waiting === 0 && this.seatsInUse < this.#limit && this.#fits(request.maxSeats)) {
       this.#activate(queue);
       this.#observer.queued(request, 1);
       queue.nextDispatchR += request.work;

@@ -148,7 +148,7 @@ export function fairness(options: FairnessOptions): Filter {
 
   function run(flow: Flow, call: ApiCall, digest: CallDigest, next: () => Promise<Reply>): Promise<Reply> {
     if (digest.isResource && digest.verb === "watch") return admitWatch(flow, call, digest, next);
-    return flow.isExempt ? runExempt(flow, call, next) : runQueued(flow, call, digest, next);
+    return flow.takesSeats ? runQueued(flow, call, digest, next) : runExempt(flow, call, next);
   }
 
   /** Wraps `next` to add the seat fields of kube-apiserver's request log. */
@@ -161,7 +161,7 @@ export function fairness(options: FairnessOptions): Filter {
   ): () => Promise<Reply> {
     fields["apf_pl"] = flow.level.name;
     fields["apf_fs"] = flow.name;
-    if (!flow.isExempt) {
+    if (flow.takesSeats) {
       const { initialSeats, finalSeats, additionalMilliseconds } = flowControl.estimate(flow, digest);
       fields["apf_iseats"] = initialSeats;
       fields["apf_fseats"] = finalSeats;

@@ -142,6 +142,7 @@ export const gateNames = {
     "PodLifecycleSleepActionAllowZero",
     "ServiceTrafficDistribution",
     "SidecarContainers",
+    "ZeroLimitedNominalConcurrencyShares",
   ],
   alphaOn: ["WinHostNetwork"],
   lockedOn: [

@@ -31,4 +31,5 @@ export const laterStages: Readonly<Record<string, readonly GateChange[]>> = {
   UnauthenticatedHTTP2DOSMitigation: [beta(29)],
   ValidatingAdmissionPolicy: [beta(28, off), stable(30)],
   WatchList: [beta(32)],
+  ZeroLimitedNominalConcurrencyShares: [beta(29, off), stable(30)],
 };

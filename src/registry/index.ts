@@ -48,7 +48,7 @@ export { tolerationErrors } from "./strategies/pod-validation/tolerations.ts";
 export { type ServiceAllocator, serviceWith } from "./strategies/service.ts";
 export { needsHealthCheck } from "./strategies/service-fields.ts";
 export { mandatoryFlowSchemas } from "./strategies/flow-schema.ts";
-export { mandatoryPriorityLevels } from "./strategies/priority-level.ts";
+export { mandatoryLevelsOf, withLaterFlows } from "./strategies/priority-level.ts";
 export { addressNumber, ordinaryIpErrors, parseIp } from "./strategies/rules/address.ts";
 export {
   type ResourceHandle,

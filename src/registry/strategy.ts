@@ -82,6 +82,8 @@ export interface RegistrySettings {
   readonly retroactiveClass?: boolean;
   /** Whether a claim may request less again until it has been expanded. */
   readonly expansionRecovery?: boolean;
+  /** Whether limited priority levels may have zero shares. */
+  readonly zeroShares?: boolean;
   /** Whether hooks may sleep for zero seconds. */
   readonly zeroSleeps?: boolean;
   /** False if the completions of an indexed job are immutable. */

@@ -1,5 +1,5 @@
-// Flow schemas and priority levels, which prioritize requests under load. The two served versions differ in
-// one field name and one merge rule.
+// Flow schemas and priority levels, which prioritize requests under load. The served versions differ in one
+// field and one merge rule; those of releases from 1.28 on configure exempt levels.
 import {
   type FieldExtras,
   type Fields,
@@ -18,7 +18,7 @@ import { hiddenDefault, mapList, patchMerge, setList, atomicList } from "../extr
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { flowcontrol } from "../packages.ts";
 
-function declare<F extends Fields>(version: string, shares: F, conditions: FieldExtras) {
+function declare<F extends Fields>(version: string, shares: F, conditions: FieldExtras, withExempt: boolean) {
   const { message, kind, named } = flowcontrol(version);
 
   const UserSubject = message("UserSubject", "A user that a flow schema applies to.", {
@@ -234,6 +234,27 @@ function declare<F extends Fields>(version: string, shares: F, conditions: Field
     },
   );
 
+  const ExemptPriorityLevelConfiguration = message(
+    "ExemptPriorityLevelConfiguration",
+    "Concurrency of an exempt priority level, which affects other levels but does not limit this one.",
+    {
+      nominalConcurrencyShares: pointer(
+        1,
+        int32,
+        "Share of the server's total concurrency limit that is reserved for the level; defaults to 0.",
+        hiddenDefault(0),
+      ),
+      lendablePercent: pointer(
+        2,
+        int32,
+        "Percentage of the level's concurrency limit that other levels may borrow; defaults to 0.",
+        hiddenDefault(0),
+      ),
+    },
+  );
+
+  const exempt = optional(3, ExemptPriorityLevelConfiguration, "Reserved concurrency; only for type Exempt.");
+
   const PriorityLevelConfigurationSpec = message(
     "PriorityLevelConfigurationSpec",
     "Specification of a priority level.",
@@ -244,8 +265,9 @@ function declare<F extends Fields>(version: string, shares: F, conditions: Field
         "Whether requests are exempt from limits (Exempt) or limited (Limited).",
       ),
       limited: optional(2, LimitedPriorityLevelConfiguration, "Concurrency limits; only for type Limited."),
+      ...((withExempt ? { exempt } : {}) as { readonly exempt: typeof exempt }),
     },
-    { union: { discriminator: "type", members: ["limited"] } },
+    { union: { discriminator: "type", members: [...(withExempt ? ["exempt"] : []), "limited"] } },
   );
 
   const PriorityLevelConfigurationCondition = message(
@@ -317,22 +339,51 @@ function declare<F extends Fields>(version: string, shares: F, conditions: Field
 
 const doc = "Share of the server's total concurrency limit that the level receives; defaults to 30.";
 
+const defaulted = { ...hiddenDefault(30), publishedDefault: 0 };
+
 /** The preferred version. */
 export const v1beta3 = declare(
   "v1beta3",
-  { nominalConcurrencyShares: optional(1, int32, doc, { ...hiddenDefault(30), publishedDefault: 0 }) },
+  { nominalConcurrencyShares: optional(1, int32, doc, defaulted) },
   patchMerge("type"),
+  false,
 );
 
 /** The previous version. */
 export const v1beta2 = declare(
   "v1beta2",
-  { assuredConcurrencyShares: optional(1, int32, doc, { ...hiddenDefault(30), publishedDefault: 0 }) },
+  { assuredConcurrencyShares: optional(1, int32, doc, defaulted) },
   {},
+  false,
 );
+
+/** The versions of releases from 1.28 on. */
+export const laterFlow = {
+  /** Since 1.29. Shares may be zero. */
+  v1: declare(
+    "v1",
+    { nominalConcurrencyShares: pointer(1, int32, doc, hiddenDefault(30)) },
+    patchMerge("type"),
+    true,
+  ),
+  v1beta3: declare(
+    "v1beta3",
+    { nominalConcurrencyShares: optional(1, int32, doc, defaulted) },
+    patchMerge("type"),
+    true,
+  ),
+  /** In releases that serve v1, whose zeros an annotation preserves: conversion applies the default. */
+  v1beta3WithZeros: declare(
+    "v1beta3",
+    { nominalConcurrencyShares: required(1, int32, doc, { published: "optional" }) },
+    patchMerge("type"),
+    true,
+  ),
+  v1beta2: declare("v1beta2", { assuredConcurrencyShares: optional(1, int32, doc, defaulted) }, {}, true),
+} as const;
 
 export const FlowSchema = v1beta3.FlowSchema;
 export type FlowSchema = TypeOf<typeof FlowSchema>;
 
 export const PriorityLevelConfiguration = v1beta3.PriorityLevelConfiguration;
-export type PriorityLevelConfiguration = TypeOf<typeof PriorityLevelConfiguration>;
+export type PriorityLevelConfiguration = TypeOf<typeof laterFlow.v1.PriorityLevelConfiguration>;

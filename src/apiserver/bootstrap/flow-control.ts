@@ -10,7 +10,7 @@ import {
   type Resource,
   applyObject,
   mandatoryFlowSchemas,
-  mandatoryPriorityLevels,
+  mandatoryLevelsOf,
   remove,
   timestamp,
   update,
@@ -136,12 +136,12 @@ export function suggestedFlowSchemas(dialect: Dialect): Readonly<Record<string, 
 const bothKinds = ({ resources }: ServerObjects) =>
   [resources.flowSchemas, resources.priorityLevels] as const;
 
-/** Maintains the mandatory and suggested objects. */
-export function flowControlProducer(server: ServerObjects): PostStartHook {
+/** Maintains the mandatory and suggested objects of a minor release. */
+export function flowControlProducer(server: ServerObjects, release: number): PostStartHook {
   return postStartHook({
     name: "poststarthook/priority-and-fairness-config-producer",
     everyMilliseconds: 60_000,
-    reconcile: whenChanged(bothKinds(server), () => reconcileAll(server)),
+    reconcile: whenChanged(bothKinds(server), () => reconcileAll(server, release)),
     failed: ({ message: error }) =>
       server.onError("flow control objects could not be reconciled; retrying", { error }),
   });
@@ -184,14 +184,14 @@ export function flowControlFilter(server: ServerObjects, flowControl: FlowContro
   });
 }
 
-async function reconcileAll(server: ServerObjects): Promise<void> {
+async function reconcileAll(server: ServerObjects, release: number): Promise<void> {
   const { dialect } = server;
   const kinds: [
     handle: { readonly resource: Resource },
     mandatory: Readonly<Record<string, unknown>>,
     suggested: Readonly<Record<string, unknown>>,
   ][] = [
-    [server.resources.priorityLevels, mandatoryPriorityLevels, suggestedPriorityLevels],
+    [server.resources.priorityLevels, mandatoryLevelsOf(release), suggestedPriorityLevels],
     [server.resources.flowSchemas, mandatoryFlowSchemas, suggestedFlowSchemas(dialect)],
   ];
   for (const [{ resource }, mandatory, suggested] of kinds) {
@@ -301,12 +301,19 @@ async function reconcileObject(
     mandatory ||
     (annotated === "true" || annotated === "false" ? annotated === "true" : metadata.generation === 1);
   const expected = String(autoUpdate);
-  if (annotated === expected && (!autoUpdate || isDeepStrictEqual(present, spec))) return;
+  const isCurrent = !autoUpdate || isDeepStrictEqual(present, withOwnShares(spec, present));
+  if (annotated === expected && isCurrent) return;
   const transform = (old: ApiObject | undefined): ApiObject => {
     const object = old as FlowObject;
     object.metadata.annotations = { ...object.metadata.annotations, [annotation]: expected };
-    if (autoUpdate) object.spec = deepCopy(spec);
+    if (!isCurrent) object.spec = deepCopy(spec);
     return object;
   };
   await update({ ...server.writer.request(endpoint), manager }, name, { transform });
+}
+
+/** The shares of the exempt level are those that a user has set, if any. */
+function withOwnShares(spec: unknown, present: unknown): unknown {
+  const [wanted, found] = [spec as Partial<Level>, present as Partial<Level>];
+  return wanted.exempt && found.exempt ? { ...wanted, exempt: found.exempt } : spec;
 }

@@ -1,5 +1,6 @@
 // The post-start hooks of a server, in the order in which they run first and in which the health checks list
 // them.
+import { minorOf } from "#base";
 import type { FlowControl } from "#fairness";
 import type { ServerObjects } from "#registry";
 import type { Gates } from "#options";
@@ -34,7 +35,7 @@ export function postStartHooks(
       ? [systemRoles(server, (gate) => gates.enabled(gate))]
       : []),
     systemPriorities(server),
-    flowControlProducer(server),
+    flowControlProducer(server, minorOf(settings.release)),
     ...(flowControl ? [flowControlConsumer(server), flowControlFilter(server, flowControl)] : []),
     clusterAuthenticationInfo(server, settings),
     ...(gates.enabled("APIServerIdentity") ? [identityLease(server), identityLeaseCollector(server)] : []),

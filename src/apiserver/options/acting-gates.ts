@@ -56,6 +56,7 @@ export const gatesRead = [
   "ValidatingAdmissionPolicy",
   "WatchFromStorageWithoutResourceVersion",
   "WatchList",
+  "ZeroLimitedNominalConcurrencyShares",
 ] as const;
 
 /**

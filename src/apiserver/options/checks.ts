@@ -2,6 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { parseAuthenticationConfig } from "#authn";
+import { minorOf } from "#base";
 import { type Dialect, groupName } from "#dialect";
 import { type Check, cipherSuiteWarnings, parseCidr } from "#options";
 import { allowsAnonymous } from "../authentication/anonymous.ts";
@@ -241,8 +242,9 @@ export const apiserverChecks: readonly Check<ApiserverSettings>[] = [
         );
     },
   ),
-  check("--runtime-config names existing APIs", ({ runtimeConfig }, blame, { dialect }) => {
-    for (const problem of runtimeConfigProblems(runtimeConfig, dialect)) blame(["runtimeConfig"], problem);
+  check("--runtime-config names existing APIs", ({ release, runtimeConfig }, blame, { dialect }) => {
+    for (const problem of runtimeConfigProblems(runtimeConfig, dialect, minorOf(release)))
+      blame(["runtimeConfig"], problem);
   }),
   check(
     "--runtime-config leaves the API of priority and fairness on",

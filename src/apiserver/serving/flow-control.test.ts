@@ -5,7 +5,12 @@ import { apiCall } from "#kit";
 import type { Endpoint, Resource } from "#registry";
 import { flowControlDumps, objectCounter, serverFlowControl } from "./flow-control.ts";
 
-const settings = { maxRequestsInflight: 400, maxMutatingRequestsInflight: 200, requestTimeout: 60_000 };
+const settings = {
+  release: "1.27",
+  maxRequestsInflight: 400,
+  maxMutatingRequestsInflight: 200,
+  requestTimeout: 60_000,
+};
 const made = () =>
   serverFlowControl({
     settings,

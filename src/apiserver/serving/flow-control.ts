@@ -1,15 +1,15 @@
 // Wires priority and fairness to this server: seats from the settings, object counts from the caches, and the
 // debug dumps.
-import type { Clock, Metrics } from "#base";
+import { type Clock, type Metrics, minorOf } from "#base";
 import type { CustomEndpoints, PathHandler } from "#endpoints";
 import { FlowControl, dumpLevels, dumpQueues, dumpRequests } from "#fairness";
-import { type Endpoint, type Resource, mandatoryFlowSchemas, mandatoryPriorityLevels } from "#registry";
+import { type Endpoint, type Resource, mandatoryFlowSchemas, mandatoryLevelsOf } from "#registry";
 import type { ApiserverSettings } from "../options/settings.ts";
 
 export interface ServerFlowControlOptions {
   readonly settings: Pick<
     ApiserverSettings,
-    "maxRequestsInflight" | "maxMutatingRequestsInflight" | "requestTimeout"
+    "release" | "maxRequestsInflight" | "maxMutatingRequestsInflight" | "requestTimeout"
   >;
   readonly resources: readonly Resource[];
   /** Endpoints of custom resource definitions. */
@@ -31,7 +31,7 @@ export function serverFlowControl({
     serverSeats: settings.maxRequestsInflight + settings.maxMutatingRequestsInflight,
     maxWaitMilliseconds: settings.requestTimeout / 4,
     objectCount: objectCounter(resources, defined),
-    mandatory: { levels: mandatoryPriorityLevels, schemas: mandatoryFlowSchemas },
+    mandatory: { levels: mandatoryLevelsOf(minorOf(settings.release)), schemas: mandatoryFlowSchemas },
   });
 }
 

@@ -4,7 +4,13 @@ import { type Dialect, groupName } from "#dialect";
 import { servedApis, switchedOn, versionsSwitchedOn } from "#endpoints";
 import { type DefinitionGates, definitionStrategy } from "#extensions";
 import type { Gates } from "#options";
-import { type Strategy, builtInStrategies, gatedStrategies, withLaterPolicies } from "#registry";
+import {
+  type Strategy,
+  builtInStrategies,
+  gatedStrategies,
+  withLaterFlows,
+  withLaterPolicies,
+} from "#registry";
 import type { ApiserverSettings } from "../options/settings.ts";
 
 /**
@@ -20,7 +26,9 @@ export function strategiesFor(
   const release = minorOf(settings.release);
   const later =
     gates.enabled("ValidatingAdmissionPolicy") && (release >= 28 || enablesLaterPolicies(settings, dialect));
-  const own = builtInStrategies.map((each) => (each.hub === services.hub ? services : each));
+  const own = withLaterFlows(builtInStrategies, release).map((each) =>
+    each.hub === services.hub ? services : each,
+  );
   const strategies = later ? withLaterPolicies(own) : own;
   const expressionRelease = minorOf(settings.expressionRelease);
   const definitions = definitionStrategy({ dialect, release: expressionRelease }, definitionGates(gates));

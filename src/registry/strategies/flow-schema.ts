@@ -1,8 +1,8 @@
 // Flow schemas: assign requests to flows and priority levels.
-import { FlowSchema, flowcontrolV1beta2 } from "#api";
+import { FlowSchema, flowcontrolV1beta2, laterFlow } from "#api";
 import { type FieldError, duplicate, forbiddenField, invalidValue, notSupported, required } from "#base";
 import { dns1123LabelProblems, dns1123SubdomainProblems } from "#schema";
-import { strategy } from "../strategy.ts";
+import { type Strategy, strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { bareStatusPart } from "./parts.ts";
 import { formatErrors } from "./rules/format.ts";
@@ -210,18 +210,14 @@ function pathProblem(path: string): string | undefined {
     : undefined;
 }
 
+const deprecated = { since: "v1.26", until: "v1.29", instead: "v1beta3" };
+
 export const flowSchema = strategy<FlowSchema>({
   resource: "flowschemas",
   singular: "flowschema",
   scope: "Cluster",
   hub: FlowSchema,
-  served: [
-    { schema: FlowSchema },
-    {
-      schema: flowcontrolV1beta2.FlowSchema,
-      deprecated: { since: "v1.26", until: "v1.29", instead: "v1beta3" },
-    },
-  ],
+  served: [{ schema: FlowSchema }, { schema: flowcontrolV1beta2.FlowSchema, deprecated }],
   generation: true,
   status: "cleared",
   metaChecks: { asNew: 1, asChange: 0 },
@@ -263,3 +259,17 @@ export const flowSchema = strategy<FlowSchema>({
     },
   ],
 });
+
+/** Flow schemas of releases that serve v1. */
+export const laterFlowSchema: Strategy = {
+  ...flowSchema,
+  hub: laterFlow.v1.FlowSchema,
+  served: [
+    { schema: laterFlow.v1.FlowSchema },
+    {
+      schema: FlowSchema,
+      deprecated: { since: "v1.29", until: "v1.32", instead: "v1" },
+    },
+    { schema: flowcontrolV1beta2.FlowSchema, deprecated },
+  ],
+};

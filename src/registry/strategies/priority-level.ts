@@ -1,13 +1,15 @@
 // Priority levels: concurrency limits of requests, and queuing of excess requests.
-import { PriorityLevelConfiguration, flowcontrolV1beta2 } from "#api";
+import { PriorityLevelConfiguration, flowcontrolV1beta2, laterFlow } from "#api";
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from "#base";
-import { type ApiObject, type RequestContext, strategy } from "../strategy.ts";
+import type { Dialect } from "#dialect";
+import { type ApiObject, type RequestContext, type Strategy, strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
-import { flowConditionErrors } from "./flow-schema.ts";
+import { flowConditionErrors, flowSchema, laterFlowSchema } from "./flow-schema.ts";
 import { bareStatusPart } from "./parts.ts";
 import { same } from "./rules/unchanged.ts";
 
 type Spec = PriorityLevelConfiguration["spec"];
+type Exempt = NonNullable<Spec["exempt"]>;
 type Limited = NonNullable<Spec["limited"]>;
 type Queuing = NonNullable<Limited["limitResponse"]["queuing"]>;
 
@@ -19,6 +21,16 @@ export const mandatoryPriorityLevels: Readonly<Record<string, Spec>> = {
     limited: { nominalConcurrencyShares: 5, lendablePercent: 0, limitResponse: { type: "Reject" } },
   },
 };
+
+/** Same for releases from 1.28 on, with the values of the exempt level that users may change. */
+const laterMandatoryPriorityLevels: Readonly<Record<string, Spec>> = {
+  ...mandatoryPriorityLevels,
+  exempt: { type: "Exempt", exempt: { nominalConcurrencyShares: 0, lendablePercent: 0 } },
+};
+
+/** Returns the mandatory levels of a minor release. */
+export const mandatoryLevelsOf = (release: number): Readonly<Record<string, Spec>> =>
+  release < 28 ? mandatoryPriorityLevels : laterMandatoryPriorityLevels;
 
 /** The older version names the shares differently. */
 const sharesIn = { hub: "nominalConcurrencyShares", older: "assuredConcurrencyShares" } as const;
@@ -34,6 +46,39 @@ function renamed(object: ApiObject, from: string, to: string): ApiObject {
   return { ...object, spec: { ...spec, limited: { [to]: shares, ...rest } } } as ApiObject;
 }
 
+const isBeta2 = ({ schema }: RequestContext["served"]): boolean => schema.kind.version === "v1beta2";
+
+const fromBeta2 = (served: ApiObject): PriorityLevelConfiguration =>
+  renamed(served, sharesIn.older, sharesIn.hub) as PriorityLevelConfiguration;
+const toBeta2 = (hub: ApiObject): ApiObject => renamed(hub, sharesIn.hub, sharesIn.older);
+
+const keepsZero = ({ names }: Dialect): string => names.annotations.flowPreserveZeroShares;
+
+/** In v1beta3, zero shares mean the default, unless the annotation is present, which is never stored. */
+function fromBeta3(served: ApiObject, dialect: Dialect): PriorityLevelConfiguration {
+  const { metadata, spec } = served as PriorityLevelConfiguration;
+  const name = keepsZero(dialect);
+  const isKept = metadata.annotations !== undefined && Object.hasOwn(metadata.annotations, name);
+  const { [name]: _, ...annotations } = metadata.annotations ?? {};
+  const { limited } = spec;
+  const shares = limited?.nominalConcurrencyShares || (isKept ? 0 : defaultShares);
+  return {
+    ...served,
+    metadata: isKept ? { ...metadata, annotations } : metadata,
+    spec: limited ? { ...spec, limited: { ...limited, nominalConcurrencyShares: shares } } : spec,
+  } as PriorityLevelConfiguration;
+}
+
+function toBeta3(hub: PriorityLevelConfiguration, dialect: Dialect): ApiObject {
+  const { metadata, spec } = hub;
+  if (spec.limited?.nominalConcurrencyShares !== 0) return hub;
+  return {
+    ...hub,
+    metadata: { ...metadata, annotations: { ...metadata.annotations, [keepsZero(dialect)]: "" } },
+  };
+}
+
+const defaultShares = 30;
 const maxQueues = 10_000_000;
 const maxEntropyBits = 60;
 
@@ -62,7 +107,7 @@ function queuingErrors({ queueLengthLimit, queues, handSize }: Queuing, at: stri
   return errors;
 }
 
-function limitedErrors(limited: Limited, older: boolean): FieldError[] {
+function limitedErrors(limited: Limited, { served, settings }: RequestContext): FieldError[] {
   const {
     nominalConcurrencyShares: shares = 0,
     limitResponse: response,
@@ -70,9 +115,11 @@ function limitedErrors(limited: Limited, older: boolean): FieldError[] {
     borrowingLimitPercent: borrows,
   } = limited;
   const at = "spec.limited";
+  const lowest = settings.zeroShares ? 0 : 1;
+  const problem = settings.zeroShares ? "must be a non-negative integer" : "must be positive";
   const errors =
-    shares <= 0
-      ? [invalidValue(`${at}.${older ? sharesIn.older : sharesIn.hub}`, shares, "must be positive")]
+    shares < lowest
+      ? [invalidValue(`${at}.${isBeta2(served) ? sharesIn.older : sharesIn.hub}`, shares, problem)]
       : [];
   const path = `${at}.limitResponse`;
   if (response.type === "Reject")
@@ -97,36 +144,73 @@ function limitedErrors(limited: Limited, older: boolean): FieldError[] {
   return errors;
 }
 
-function errorsOf(
-  { metadata, spec, status }: PriorityLevelConfiguration,
-  { served }: RequestContext,
-): FieldError[] {
-  const name = metadata.name ?? "";
-  const errors =
-    (name === "exempt") === (spec.type === "Exempt")
-      ? []
-      : [invalidValue("spec.type", spec.type, "type must be 'Exempt' if and only if name is 'exempt'")];
-  if (spec.type === "Exempt")
-    errors.push(
-      ...(spec.limited ? [forbiddenField("spec.limited", "must be nil if the type is not Limited")] : []),
-    );
-  else if (spec.type === "Limited")
-    errors.push(
-      ...(spec.limited
-        ? limitedErrors(spec.limited, served.schema.kind.version === "v1beta2")
-        : [required("spec.limited", "must not be empty when type is Limited")]),
-    );
-  else errors.push(notSupported("spec.type", spec.type, ["Exempt", "Limited"]));
-  const fixed = Object.hasOwn(mandatoryPriorityLevels, name) ? mandatoryPriorityLevels[name] : undefined;
-  if (fixed && !same(spec, fixed))
-    errors.push(invalidValue("spec", spec, `spec of '${name}' must equal the fixed value`));
-  return [...errors, ...flowConditionErrors(status.conditions)];
+function exemptErrors({
+  nominalConcurrencyShares: shares = 0,
+  lendablePercent: lends = 0,
+}: Exempt): FieldError[] {
+  const at = "spec.exempt";
+  return [
+    ...(shares < 0
+      ? [invalidValue(`${at}.nominalConcurrencyShares`, shares, "must be a non-negative integer")]
+      : []),
+    ...(lends < 0 || lends > 100
+      ? [invalidValue(`${at}.lendablePercent`, lends, "must be between 0 and 100, inclusive")]
+      : []),
+  ];
 }
+
+function specErrors({ type, limited, exempt }: Spec, ctx: RequestContext): FieldError[] {
+  if (type === "Exempt")
+    return [
+      ...(limited ? [forbiddenField("spec.limited", "must be nil if the type is not Limited")] : []),
+      ...(exempt ? exemptErrors(exempt) : []),
+    ];
+  if (type !== "Limited") return [notSupported("spec.type", type, ["Exempt", "Limited"])];
+  return [
+    ...(exempt ? [forbiddenField("spec.exempt", "must be nil if the type is Limited")] : []),
+    ...(limited
+      ? limitedErrors(limited, ctx)
+      : [required("spec.limited", "must not be empty when type is Limited")]),
+  ];
+}
+
+/** Later releases permit changes of the exempt level's shares. */
+function mandatoryErrors(name: string, spec: Spec, later: boolean): FieldError[] {
+  const levels = later ? laterMandatoryPriorityLevels : mandatoryPriorityLevels;
+  const fixed = Object.hasOwn(levels, name) ? levels[name]! : undefined;
+  if (!fixed) return [];
+  if (!later || name !== "exempt")
+    return same(spec, fixed)
+      ? []
+      : [invalidValue("spec", spec, `spec of '${name}' must equal the fixed value`)];
+  const problem = `spec of '${name}' except the 'spec.exempt' field must equal the fixed value`;
+  return same({ ...spec, exempt: fixed.exempt }, fixed) ? [] : [invalidValue("spec", spec, problem)];
+}
+
+const errorsOf =
+  (later: boolean) =>
+  ({ metadata, spec, status }: PriorityLevelConfiguration, ctx: RequestContext): FieldError[] => {
+    const name = metadata.name ?? "";
+    const annotation = keepsZero(ctx.dialect);
+    const errors =
+      later && metadata.annotations && Object.hasOwn(metadata.annotations, annotation)
+        ? [forbiddenField("metadata.annotations", `annotation '${annotation}' is forbidden`)]
+        : [];
+    if ((name === "exempt") !== (spec.type === "Exempt"))
+      errors.push(
+        invalidValue("spec.type", spec.type, "type must be 'Exempt' if and only if name is 'exempt'"),
+      );
+    errors.push(...specErrors(spec, ctx), ...mandatoryErrors(name, spec, later));
+    return [...errors, ...flowConditionErrors(status.conditions)];
+  };
 
 const queuingCell =
   (key: keyof Queuing) =>
   ({ spec }: PriorityLevelConfiguration): string | number =>
     spec.limited?.limitResponse.queuing?.[key] ?? "<none>";
+
+const beta2Deprecated = { since: "v1.26", until: "v1.29", instead: "v1beta3" };
+const beta3Deprecated = { since: "v1.29", until: "v1.32", instead: "v1" };
 
 export const priorityLevelConfiguration = strategy<PriorityLevelConfiguration>({
   resource: "prioritylevelconfigurations",
@@ -137,9 +221,9 @@ export const priorityLevelConfiguration = strategy<PriorityLevelConfiguration>({
     { schema: PriorityLevelConfiguration },
     {
       schema: flowcontrolV1beta2.PriorityLevelConfiguration,
-      toHub: (served) => renamed(served, sharesIn.older, sharesIn.hub) as PriorityLevelConfiguration,
-      fromHub: (hub) => renamed(hub, sharesIn.hub, sharesIn.older),
-      deprecated: { since: "v1.26", until: "v1.29", instead: "v1beta3" },
+      toHub: fromBeta2,
+      fromHub: toBeta2,
+      deprecated: beta2Deprecated,
     },
   ],
   generation: true,
@@ -148,7 +232,7 @@ export const priorityLevelConfiguration = strategy<PriorityLevelConfiguration>({
   prepareForCreate: (obj) => {
     obj.status = {};
   },
-  validate: errorsOf,
+  validate: errorsOf(false),
   subresources: { status: bareStatusPart(({ status }) => flowConditionErrors(status.conditions)) },
   columns: [
     nameColumn,
@@ -181,3 +265,44 @@ export const priorityLevelConfiguration = strategy<PriorityLevelConfiguration>({
     ageColumn,
   ],
 });
+
+const laterBeta2 = {
+  schema: laterFlow.v1beta2.PriorityLevelConfiguration,
+  toHub: fromBeta2,
+  fromHub: toBeta2,
+  deprecated: beta2Deprecated,
+};
+
+/** Levels of 1.28: the exempt level has shares. */
+const exemptLevels = {
+  ...priorityLevelConfiguration,
+  hub: laterFlow.v1beta3.PriorityLevelConfiguration,
+  served: [{ schema: laterFlow.v1beta3.PriorityLevelConfiguration }, laterBeta2],
+  validate: errorsOf(true),
+};
+
+/** Levels of releases that serve v1. */
+const stableLevels = {
+  ...exemptLevels,
+  hub: laterFlow.v1.PriorityLevelConfiguration,
+  served: [
+    { schema: laterFlow.v1.PriorityLevelConfiguration },
+    {
+      schema: laterFlow.v1beta3WithZeros.PriorityLevelConfiguration,
+      toHub: fromBeta3,
+      fromHub: toBeta3,
+      deprecated: beta3Deprecated,
+    },
+    laterBeta2,
+  ],
+};
+
+/** Replaces the strategies of flow schemas and priority levels by those of a later minor release. */
+export function withLaterFlows(strategies: readonly Strategy[], release: number): readonly Strategy[] {
+  if (release < 28) return strategies;
+  const levels = (release < 29 ? exemptLevels : stableLevels) as Strategy;
+  return strategies.map((each) => {
+    if (each === priorityLevelConfiguration) return levels;
+    return each === flowSchema && release >= 29 ? laterFlowSchema : each;
+  });
+}
