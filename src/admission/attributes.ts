@@ -47,6 +47,8 @@ export interface AdmissionAttributes {
   readonly requestKind: KindName;
   /** All versions and groups that serve the resource, the requested one included. */
   readonly equivalents: readonly Equivalent[];
+  /** Whether the kind is that of a custom resource. */
+  readonly custom?: boolean | undefined;
   readonly subresource: string;
   readonly namespace: string;
   readonly name: string;

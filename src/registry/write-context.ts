@@ -93,6 +93,9 @@ export class WriteAttributes implements AdmissionAttributes {
     const { requestKind } = this;
     return scalable(resource).map((each) => ({ ...each, kind: requestKind }));
   }
+  get custom(): boolean | undefined {
+    return this.#request.endpoint.resource.strategy.custom;
+  }
   get subresource(): string {
     return this.#request.subresource;
   }

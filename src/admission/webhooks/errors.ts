@@ -19,8 +19,11 @@ export class Rejection extends ApiError {}
 export const internalError = (message: string): ApiError =>
   new ApiError(500, "InternalError", `Internal error occurred: ${message}`, { causes: [{ message }] });
 
+type ListMetadata = Readonly<Record<string, unknown>>;
+
 /** The part of a Status that a webhook may set. */
 export interface GivenStatus {
+  readonly metadata?: ListMetadata;
   readonly code?: number;
   readonly reason?: string;
   readonly message?: string;
@@ -39,10 +42,20 @@ export function rejection(webhook: string, given: GivenStatus | undefined): Reje
   const denied = `admission webhook ${JSON.stringify(webhook)} denied the request`;
   const why = given?.message || given?.reason;
   const code = given?.code ?? 0;
-  return new Rejection(
+  const rejected = new Rejection(
     code < 400 ? 400 : code,
     given?.reason ?? "",
     why ? `${denied}: ${why}` : `${denied} without explanation`,
     given?.details,
   );
+  const listMetadata = metadataOf(given?.metadata ?? {});
+  return Object.keys(listMetadata).length > 0 ? Object.assign(rejected, { listMetadata }) : rejected;
 }
+
+/** The known fields of the metadata of a list, if they are set. */
+const metadataOf = (given: ListMetadata): ListMetadata =>
+  Object.fromEntries(
+    ["selfLink", "resourceVersion", "continue", "remainingItemCount"]
+      .filter((key) => key in given && given[key] !== "" && given[key] !== null)
+      .map((key) => [key, given[key]]),
+  );

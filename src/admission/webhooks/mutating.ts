@@ -12,6 +12,7 @@ import { FailedCall, internalError, rejection } from "./errors.ts";
 import { type Invocation, apiVersionOf, hookMatcher, hooksOf, isExempt } from "./hooks.ts";
 import type { WebhookCall } from "./metrics.ts";
 import { isObject } from "./review-document.ts";
+import { setsManagerTime } from "./manager-times.ts";
 import { type WebhookOptions, observed, failAfterDeadline } from "./validating.ts";
 
 export interface MutatingOptions extends WebhookOptions {
@@ -28,6 +29,8 @@ interface Rounds {
   readonly scheduled: Set<string>;
   /** The object as the last webhook left it. */
   output: unknown;
+  /** Whether a patch was applied, so that the object was encoded and decoded. */
+  patched: boolean;
 }
 
 const rounds = slot<Rounds>("webhook rounds");
@@ -58,7 +61,8 @@ export function mutatingWebhooks(options: MutatingOptions): AdmissionPlugin {
       index += 1;
       const invocation = await match(hook, attributes, versioned);
       if (!invocation || (second && !state.scheduled.has(hook.uid))) continue;
-      const changed = await mutate(invocation, `round_${second ? 1 : 0}_index_${index}`, attributes, options);
+      const place = `round_${second ? 1 : 0}_index_${index}`;
+      const changed = await mutate(invocation, place, { attributes, state }, options);
       if (changed) {
         scheduleReinvocation(state);
         reinvocation.request(attributes.state);
@@ -72,7 +76,7 @@ export function mutatingWebhooks(options: MutatingOptions): AdmissionPlugin {
 function roundsOf({ state }: AdmissionAttributes, second: boolean): Rounds {
   const known = second ? state.get(rounds) : undefined;
   if (known) return known;
-  const fresh: Rounds = { called: new Set(), scheduled: new Set(), output: undefined };
+  const fresh: Rounds = { called: new Set(), scheduled: new Set(), output: undefined, patched: false };
   state.set(rounds, fresh);
   return fresh;
 }
@@ -83,13 +87,19 @@ function scheduleReinvocation({ called, scheduled }: Rounds): void {
   called.clear();
 }
 
+interface Write {
+  readonly attributes: AdmissionAttributes;
+  readonly state: Rounds;
+}
+
 /** Calls a webhook and applies its patch. Reports whether the patch changed the object. */
 async function mutate(
   invocation: Invocation<MutatingWebhook>,
   place: string,
-  attributes: AdmissionAttributes,
+  write: Write,
   options: MutatingOptions,
 ): Promise<boolean> {
+  const { attributes } = write;
   const { webhook, configuration } = invocation.hook;
   const call: WebhookCall = { webhook: webhook.name, kind: "admit", operation: attributes.operation };
   let changed = false;
@@ -105,7 +115,7 @@ async function mutate(
       if (answer.patch === "") return;
       const patch = parsePatch(answer.patch);
       if (patch.length === 0) return;
-      changed = await applyPatch(invocation, patch, answer.patchType, attributes);
+      changed = await applyPatch(invocation, patch, answer.patchType, write);
       attributes.annotate(
         `${options.patchPrefix}${place}`,
         stringifyJson({
@@ -157,11 +167,12 @@ const inKeyOrder = (patch: readonly unknown[]): readonly unknown[] =>
   );
 
 async function applyPatch(
-  { hook: { webhook }, matched, objects: { object } }: Invocation<MutatingWebhook>,
+  { hook: { webhook }, matched, objects }: Invocation<MutatingWebhook>,
   patch: readonly unknown[],
   type: string,
-  attributes: AdmissionAttributes,
+  { attributes, state }: Write,
 ): Promise<boolean> {
+  const { object } = objects;
   const apiVersion = apiVersionOf(matched);
   if (!object)
     throw internalError(
@@ -172,10 +183,16 @@ async function applyPatch(
     throw new FailedCall(webhook.name, `unsupported patch type ${JSON.stringify(type)}`, 400);
   try {
     const patched = jsonPatch(object as Json, patch) as Record<string, unknown>;
+    const { custom = false } = attributes;
+    for (const key of ["kind", "apiVersion"])
+      // Objects of built-in kinds are decoded as their kind if the patch removed its name.
+      if (!custom && !patched[key]) patched[key] = object[key];
     if (patched["kind"] !== object["kind"] || patched["apiVersion"] !== object["apiVersion"])
       throw new Error(`a patch may not make a ${String(patched["kind"])} of a ${String(object["kind"])}`);
     await attributes.replace(patched, apiVersion);
-    return !isDeepStrictEqual(object, (await attributes.versioned(apiVersion)).object);
+    const roundedTimes = !custom && !state.patched && setsManagerTime(objects);
+    state.patched = true;
+    return roundedTimes || !isDeepStrictEqual(object, (await attributes.versioned(apiVersion)).object);
   } catch (error) {
     throw internalError((error as Error).message);
   }

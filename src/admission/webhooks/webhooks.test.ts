@@ -2,78 +2,24 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { endSlices } from "#kit";
 import type { MutatingWebhook, ValidatingWebhook } from "#api";
-import { ApiError, createMetrics, silentLog, virtualClock } from "#base";
+import { ApiError } from "#base";
 import { Span } from "#tracing";
 import type { AdmissionAttributes } from "../attributes.ts";
 import { attributesOf } from "../attributes.fixture.ts";
 import { admissionChain } from "../chain.ts";
-import { admissionExpressions } from "../expressions/expressions.ts";
-import { webhookMetrics } from "./metrics.ts";
 import { mutatingWebhooks } from "./mutating.ts";
 import { validatingWebhooks } from "./validating.ts";
-import type { PostReview } from "./transport.ts";
-
-interface Received {
-  readonly path: string;
-  readonly request: Record<string, unknown>;
-}
-type Respond = (
-  received: Received,
-  times: number,
-) => Record<string, unknown> | Error | { readonly status: number };
-
-/** A server with webhooks by path, and the reviews they received. */
-function world(respond: Respond) {
-  const received: Received[] = [];
-  const post: PostReview = (client, body) => {
-    const { url = "" } = client;
-    const question = { path: new URL(url).pathname, request: body["request"] as Record<string, unknown> };
-    const times = received.filter(({ path }) => path === question.path).length;
-    received.push(question);
-    const answer = respond(question, times);
-    if (answer instanceof Error) return Promise.reject(answer);
-    if ("status" in answer && typeof answer["status"] === "number")
-      return Promise.resolve({ status: answer["status"], body: "{}" });
-    const response = { uid: question.request["uid"], ...answer };
-    const reply = { kind: "AdmissionReview", apiVersion: body["apiVersion"], response };
-    return Promise.resolve({ status: 200, body: JSON.stringify(reply) });
-  };
-  const metrics = createMetrics();
-  const options = {
-    clock: virtualClock(),
-    log: silentLog,
-    metrics: webhookMetrics(metrics),
-    registrationGroup: "admissionregistration.example",
-    reviewGroup: "admission.example",
-    failedOpenPrefix: "failed-open/",
-    mutationPrefix: "mutation/",
-    patchPrefix: "patch/",
-    namespaceLabels: (name: string) => Promise.resolve(name === "n" ? { team: "a" } : undefined),
-    expressions: admissionExpressions("orch"),
-    conditions: true,
-    decide: () => () => Promise.resolve({ allowed: true, reason: "" }),
-    post,
-  };
-  return { received, options, metrics };
-}
-
-const rule = { operations: ["*"], apiGroups: ["*"], apiVersions: ["*"], resources: ["*/*"], scope: "*" };
-
-const hook = (name: string, more: Partial<MutatingWebhook> = {}): MutatingWebhook => ({
-  name: `${name}.example.com`,
-  clientConfig: { url: `https://hook.example/${name}` },
-  rules: [rule],
-  sideEffects: "None",
-  admissionReviewVersions: ["v1"],
-  failurePolicy: "Fail",
-  matchPolicy: "Equivalent",
-  ...more,
-});
-
-const configurationOf = (webhooks: readonly ValidatingWebhook[], name = "c") =>
-  ({ metadata: { name, creationTimestamp: null }, webhooks }) as never;
-
-const pod = () => ({ kind: "Pod", apiVersion: "v1", metadata: { name: "p", labels: { app: "web" } } });
+import {
+  type Received,
+  type Respond,
+  configurationOf,
+  hook,
+  label,
+  patched,
+  pod,
+  rule,
+  world,
+} from "./webhooks.fixture.ts";
 
 async function validate(
   webhooks: readonly ValidatingWebhook[],
@@ -339,13 +285,6 @@ test("the review describes the request and omits empty fields", async () => {
     oldObject: null,
   });
 });
-
-const patched = (...operations: object[]) => ({
-  allowed: true,
-  patchType: "JSONPatch",
-  patch: Buffer.from(JSON.stringify(operations)).toString("base64"),
-});
-const label = (name: string) => patched({ value: "1", path: `/metadata/labels/${name}`, op: "add" });
 
 async function mutate(webhooks: readonly MutatingWebhook[], respond: Respond) {
   const { received, options } = world(respond);
