@@ -34,6 +34,9 @@ for (const [target, path, search] of targets) {
 const refused: [name: string, sent: string, answer: RegExp][] = [
   ["a request with two hosts", `GET / HTTP/1.1\r\n${host}${host}\r\n`, /^HTTP\/1\.1 400 /],
   ["a request without a version", "GET /\r\n\r\n", /^HTTP\/1\.1 400 /],
+  ["an unknown method without a host", `FOO / HTTP/1.1\r\nA: b\r\n\r\n`, /^HTTP\/1\.1 400 /],
+  ["an unknown method with two hosts", `FOO / HTTP/1.1\r\n${host}${host}\r\n`, /^HTTP\/1\.1 400 /],
+  ["a malformed method", `F(O / HTTP/1.1\r\n${host}\r\n`, /^HTTP\/1\.1 400 /],
   ["a request of a future version", `GET / HTTP/2.0\r\n${host}\r\n`, /^HTTP\/1\.1 505 /],
 ];
 for (const [name, sent, answer] of refused) {
@@ -44,6 +47,24 @@ for (const [name, sent, answer] of refused) {
     assert.match(await untilEnd(socket), answer);
   });
 }
+
+test(
+  "a request with a method unknown to the parser is handled, and its connection is closed",
+  tls,
+  async (t) => {
+    const server = await secured(t, async (call) => {
+      assert.equal((await call.body(10)).length, 0);
+      return text(`${call.method} ${call.path} ${call.search} ${String(call.headers["x-a"])}`, 405);
+    });
+    const socket = await server.raw();
+    socket.write(`GET /first HTTP/1.1\r\n${host}\r\n`);
+    await once(socket, "data");
+    socket.write(`FOO /a?b=c HTTP/1.1\r\n${host}X-A:  b \r\nContent-Length: 1\r\n\r\nx`);
+    const answer = await untilEnd(socket);
+    assert.match(answer, /^HTTP\/1\.1 405 /);
+    assert.match(answer, /\r\nFOO \/a b=c b$/);
+  },
+);
 
 test("100 Continue is sent only when the body is read", tls, async (t) => {
   const server = await secured(t, async () => text("who are you?", 401));

@@ -9,6 +9,7 @@ import { callFromHttp1, replyOnHttp1 } from "./exchange.ts";
 import { RequestsInTurn } from "./in-turn.ts";
 import { peerOf } from "./peer.ts";
 import type { AdmissionThrottle } from "./admission-throttle.ts";
+import { type ParserError, requestOfUnknownMethod } from "./unknown-method.ts";
 
 // A plain import of this module also loads Node's fetch client, which is not used here: 15 MB.
 const { ServerResponse, createServer } = process.getBuiltinModule("node:http");
@@ -94,13 +95,17 @@ export function http1Engine(
     if (inTurn.isBusy(request.socket)) return void socket.destroy();
     const problem = requestProblem(request);
     if (problem) return void socket.end(closingResponse(problem));
+    serveLast(request, socket, head);
+  });
+  /** Handles a request after which the connection has no parser any more. */
+  const serveLast = (request: IncomingMessage, socket: Duplex, head?: Buffer): void => {
     const call = callFromHttp1(request, peerOf(request.socket as TLSSocket), options.now(), {
-      upgradable: true,
+      upgradable: head !== undefined,
     });
     void options
       .handle(call)
       .then((reply) => {
-        if (reply.body && "takeOver" in reply.body) {
+        if (head && reply.body && "takeOver" in reply.body) {
           reply.beforeSending?.();
           reply.body.takeOver(socket, head);
           return;
@@ -114,9 +119,13 @@ export function http1Engine(
         return replyOnHttp1(response, call.method, reply);
       })
       .catch(() => socket.destroy());
-  });
-  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+  };
+  server.on("clientError", (error: ParserError, socket) => {
     if (!socket.writable) return;
+    const request = inTurn.isBusy(socket as Socket)
+      ? undefined
+      : requestOfUnknownMethod(error, socket as Socket);
+    if (request && !requestProblem(request)) return serveLast(request, socket);
     socket.end(closingResponse(clientErrors[error.code ?? ""] ?? "400 Bad Request"));
   });
   return server;
