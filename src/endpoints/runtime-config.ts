@@ -40,6 +40,8 @@ const versions: Readonly<Record<string, string>> = {
   "storage*": "v1 v1beta1 v1alpha1",
 };
 const wholeApis = ["api/all", "api/ga", "api/beta", "api/alpha"];
+/** A deprecated key that has no effect, as in kube-apiserver, whatever its value. */
+const legacyKey = "api/legacy";
 /** True values of strconv.ParseBool, and the empty value of a key without value. */
 const trueValues = new Set(["", "1", "t", "T", "TRUE", "true", "True"]);
 const falseValues = new Set(["0", "f", "F", "FALSE", "false", "False"]);
@@ -57,6 +59,7 @@ export function runtimeConfigProblems(
   if (given["api/all"] === "false" && Object.keys(given).length === 1)
     return ["api/all=false alone leaves nothing to serve"];
   return Object.entries(given).flatMap(([key, value]) => {
+    if (key === legacyKey) return [];
     if (wholeApis.includes(key))
       return value === "true" || value === "false"
         ? []
@@ -94,7 +97,9 @@ function splitKey(key: string): [group: string, version: string, resource: strin
 export const versionsSwitchedOn = (given: Readonly<Record<string, string>>): string[] =>
   Object.entries(given).flatMap(([key, value]) => {
     const [, version, resource] = splitKey(key);
-    return wholeApis.includes(key) || resource !== "" || !switchedOn(value) ? [] : [version];
+    return wholeApis.includes(key) || key === legacyKey || resource !== "" || !switchedOn(value)
+      ? []
+      : [version];
   });
 
 function knownVersions(dialect: Dialect, release: number): Set<string> {

@@ -104,7 +104,7 @@ export const clusterSection = (dialect: Dialect) =>
     }),
     option({
       flag: "runtime-config",
-      type: mapOf(text, { bareValue: "true" }),
+      type: mapOf(text, { bareValue: "" }),
       default: {},
       doc: "Built-in APIs to enable or disable: group/version=true|false, group/version/resource=true|false, or api/all, api/ga, api/beta, api/alpha.",
     }),
