@@ -1,7 +1,7 @@
 // Decodes request bodies to objects in the stored shape, with the requested strictness.
 import { ApiError, TimeSlice, badRequest, invalid, invalidValue, tooLarge } from "#base";
 import type { Dialect } from "#dialect";
-import { IncompleteBody, BodyTooLarge, header } from "#http";
+import { IncompleteBody, BodyTooLarge } from "#http";
 import { type ApiObject, type Endpoint, isLarge } from "#registry";
 import {
   DecodeError,
@@ -25,11 +25,8 @@ import { typeMismatch } from "./type-mismatch.ts";
 
 export const maxBodyBytes = 3 * 1024 * 1024;
 
-/** Reads the body of a request for an object. */
+/** Reads the body of a request for an object. A Content-Encoding is ignored, as by kube-apiserver. */
 export async function readBody(call: ApiCall): Promise<Uint8Array> {
-  const encoding = header(call.call.headers, "content-encoding");
-  if (encoding && encoding !== "identity")
-    throw badRequest(`the body of the request is encoded as ${encoding.slice(0, 64)}; send it as it is`);
   const bytes = await readAnyBody(call);
   const counting = isLarge(bytes.length) ? new TimeSlice() : undefined;
   const limited = limitValues(bytes);

@@ -1,5 +1,5 @@
 // Routes a call to its handler.
-import { ApiError, badRequest, methodNotAllowed, notFound } from "#base";
+import { ApiError, badRequest, methodNotAllowed, notFound, own } from "#base";
 import type { Dialect } from "#dialect";
 import type { Reply } from "#http";
 import type { Endpoint } from "#registry";
@@ -83,13 +83,19 @@ export function router(
     const virtual = version.virtual.get(
       target.subresource ? `${target.resource}/${target.subresource}` : target.resource,
     );
+    if (target.resource === "") throw notServed();
+    const endpoint = version.endpoints.get(target.resource);
+    if (target.subresource !== "" && !endpoint?.resource.strategy.custom) {
+      // Deprecated watch paths have no subresources.
+      if (target.verb === "watch") throw notServed();
+      if (!target.named) throw namelessPart(call, endpoint, virtual);
+    }
     checkVerb(call, virtual);
     if (virtual) {
       if (target.namespaceMissing) throw notServed();
       if (target.subresource && virtual.verbs.includes(target.verb)) checkName(target.name);
       return traced(call, context.onSlow, () => virtual.handle(call));
     }
-    const endpoint = version.endpoints.get(target.resource);
     if (!endpoint) throw notServed();
     const { deprecated, warning } = endpoint.served;
     // For custom resources, the warning is also sent with requests for missing subresources.
@@ -172,6 +178,31 @@ function deprecation(
   { since, until, instead }: NonNullable<Endpoint["served"]["deprecated"]>,
 ): string {
   return `${apiVersion} ${kind} is deprecated in ${since}+, unavailable in ${until}+; use ${group}/${instead} ${kind}`;
+}
+
+/** Verbs of the methods on a subresource, whose object the path does not name. */
+const verbsOnPart: Readonly<Record<string, string>> = {
+  GET: "get",
+  POST: "create",
+  PUT: "update",
+  PATCH: "patch",
+  DELETE: "delete",
+};
+
+/** Returns the error of a request for the subresource of an object without a name. */
+function namelessPart(
+  { target: { subresource, rest }, method }: ApiCall,
+  endpoint: Endpoint | undefined,
+  virtual: VirtualResource | undefined,
+): ApiError {
+  const { scale, subresources = {} } = endpoint?.resource.strategy ?? {};
+  const scaled = subresource === "scale" && scale !== undefined && rest === "";
+  const part =
+    Object.hasOwn(subresources, subresource) && rest === "" ? subresources[subresource] : undefined;
+  if (!virtual && !scaled && !part) return notServed();
+  const verb = own(verbsOnPart, method) ?? "";
+  const allowed: readonly string[] = virtual?.verbs ?? part?.verbs ?? ["get", "update", "patch"];
+  return allowed.includes(verb) ? badRequest("name must be provided") : methodNotAllowed();
 }
 
 function handlerFor(call: ApiCall, endpoint: Endpoint): EndpointHandler {

@@ -228,7 +228,6 @@ const empties = [
   "/api//pods",
   "/api/v1//pods",
   "/api/v1/namespaces///pods",
-  "/api/v1/namespaces//status",
   "/api/v1/namespaces/n//p",
   "/apis//v1/pods",
   "/apis/apps//pods",
@@ -247,6 +246,11 @@ test("slashes at the end of a path do not matter, except to proxies", () => {
   assert.equal(target("GET", "/api/v1/namespaces///").verb, "list");
   assert.equal(target("GET", "/api/v1/namespaces/n/pods//").resource, "pods");
   assert.equal(target("GET", "/api/v1/nodes/n/proxy//").rest, "");
+});
+test("the segment after an empty name is a subresource of the collection", () => {
+  const { verb, resource, name, named, subresource } = target("GET", "/api/v1/namespaces/n/configmaps//a");
+  assert.deepEqual([verb, resource, name, named, subresource], ["list", "configmaps", "", false, "a"]);
+  assert.equal(target("GET", "/api/v1/namespaces//status").subresource, "status");
 });
 test("the segment after an empty one is a name", () => {
   assert.deepEqual(

@@ -131,9 +131,9 @@ function parsePath(method: string, rawPath: string, query: Query): Target {
       at += 2;
     }
   }
-  // Only namespaces and the tail passed on by a proxy may be empty: resource names are not.
+  // Only namespaces, names and the tail passed on by a proxy may be empty: resources and subresources are not.
   const hole = parts.indexOf("", namespaceMissing ? at : 0);
-  if (hole >= 0 && hole < at + 3)
+  if (hole >= 0 && hole < at + 3 && hole !== at + 1)
     return {
       ...nonResource(verb, path),
       isResource: true,

@@ -1,6 +1,6 @@
 // The two OpenID discovery documents with which other parties verify service account tokens.
 import { type TokenKey, openIdDocuments, openIdMediaTypes, openIdPaths } from "#authn";
-import { methodNotAllowed } from "#base";
+import { methodNotAllowed, withoutTrailing } from "#base";
 import { type PathHandler, checkRoute } from "#endpoints";
 
 export interface OpenIdOptions {
@@ -32,7 +32,7 @@ export function openIdHandler({
     return () => undefined;
   }
   return (call) => {
-    const { path } = call.target;
+    const path = withoutTrailing(call.target.path, "/");
     const part =
       path === openIdPaths.configuration ? "configuration" : path === openIdPaths.keys ? "keys" : undefined;
     if (!part) return undefined;

@@ -1,7 +1,7 @@
 // Non-resource paths: the list of all paths, and the version.
 import type { Reply } from "#http";
 import { type ApiCall, type Catalog, type PathHandler, checkRoute } from "#endpoints";
-import { methodNotAllowed, versionInfo } from "#base";
+import { methodNotAllowed, versionInfo, withoutTrailing } from "#base";
 import type { HealthPaths } from "../health/health.ts";
 
 export interface RootPathOptions {
@@ -16,7 +16,7 @@ export function rootPaths(catalog: () => Catalog, { health, more, release }: Roo
   return (call) => {
     const { path } = call.target;
     if (path === "/" || path === "/index.html") return json({ paths: allPaths(catalog(), health, more) });
-    if (path === "/version" || path === "/version/") {
+    if (withoutTrailing(path, "/") === "/version") {
       if (call.method !== "GET") throw methodNotAllowed();
       checkRoute(call.call, { produces: ["application/json"], consumes: ["application/json"] });
       return json(versionInfo(release));

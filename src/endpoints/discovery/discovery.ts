@@ -10,7 +10,7 @@ import {
   APIVersions,
   listOf,
 } from "#api";
-import { ApiError, methodNotAllowed } from "#base";
+import { ApiError, methodNotAllowed, withoutTrailing } from "#base";
 import { type Dialect, groupName } from "#dialect";
 import { type Reply, header } from "#http";
 import { type Message, encodeEnvelope, printYaml, protobufCodec } from "#schema";
@@ -91,11 +91,14 @@ export function discovery(
   };
   return {
     handle: (call) => {
-      const parts = call.target.path.replace(/\/$/, "").split("/");
+      const { path } = call.target;
+      const parts = withoutTrailing(path, "/").split("/");
       const [, root, first, second] = parts;
       if ((root !== "api" && root !== "apis") || parts.length > 4) return undefined;
+      if (path.startsWith("/apis//")) return undefined;
       if (parts.length === 2) {
-        const aggregated = gates.aggregated && aggregatedForm(call, dialect, gates.second);
+        const aggregated =
+          gates.aggregated && path !== "/apis/" && aggregatedForm(call, dialect, gates.second);
         if (aggregated) return aggregatedReply(call, aggregated, documentOf(root, aggregated), dialect);
         return root === "api" ? read(call, versions()) : plainReply(call, groupList(), dialect);
       }
@@ -104,7 +107,6 @@ export function discovery(
         return version ? read(call, resources(version)) : throwNotFound();
       }
       if (root === "api") return undefined;
-      if (first === "") return undefined;
       const found = catalog.groups().find(({ name }) => name === first);
       if (parts.length === 3)
         return found

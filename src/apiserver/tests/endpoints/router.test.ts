@@ -87,6 +87,27 @@ const missing: [method: string, path: string, status: number][] = [
   ["GET", "/api/v1/namespaces//nodes", 404],
   ["POST", "/api/v1/namespaces//bindings", 404],
   ["GET", "/api/v1/namespaces//", 200],
+  ["GET", "/api/v1/namespaces/default/pods//log", 400],
+  ["PUT", "/api/v1/namespaces/default/pods//log", 405],
+  ["GET", "/api/v1/namespaces/default/pods//proxy/a", 400],
+  ["POST", "/api/v1/namespaces/default/pods//binding", 400],
+  ["GET", "/api/v1/namespaces/default/pods//binding", 405],
+  ["PATCH", "/api/v1/namespaces/default/pods//status", 400],
+  ["HEAD", "/api/v1/namespaces/default/pods//status", 405],
+  ["PUT", "/api/v1/namespaces/default/replicationcontrollers//scale", 400],
+  ["POST", "/api/v1/namespaces/default/replicationcontrollers//scale", 405],
+  ["GET", "/api/v1/namespaces/default/configmaps//a", 404],
+  ["GET", "/api/v1/namespaces/default/pods//status/a", 404],
+  ["GET", "/api/v1/namespaces//status", 400],
+  ["GET", "/api/v1/watch/namespaces/default/replicationcontrollers/a/scale", 404],
+  ["PUT", "/apis/apps/v1/watch/namespaces/default/deployments/a/status", 404],
+  ["PUT", "/api/v1/watch//pods", 404],
+  ["GET", "/api/v1//", 200],
+  ["GET", "/apis/apps//", 200],
+  ["GET", "/apis//", 404],
+  ["GET", "/apis//v1", 404],
+  ["GET", "/version//", 200],
+  ["GET", "/openid/v1/jwks/", 200],
   ["GET", "/api/v1/namespaces/%2e%2e/configmaps", 400],
   ["GET", "/api/v1/namespaces/default/configmaps/%zz", 400],
   ["GET", "/api/v1/namespaces/default/configmaps/%", 400],
@@ -103,4 +124,17 @@ test("a request without a namespace needs the right to list all of them", async 
   await served.must(403, "GET", "/api/v1/namespaces//configmaps", {
     trusted: { name: "nora", groups: ["system:authenticated"] },
   });
+});
+
+test("only the list of groups without a slash behind it has the aggregated form", async () => {
+  const accept = "application/json;g=apidiscovery.orch.io;v=v2beta1;as=APIGroupDiscoveryList";
+  assert.equal((await served.must(200, "GET", "/apis", { accept })).at("kind"), "APIGroupDiscoveryList");
+  await served.must(406, "GET", "/apis/", { accept });
+  const both = `${accept},application/json`;
+  assert.equal((await served.must(200, "GET", "/apis/", { accept: both })).at("kind"), "APIGroupList");
+});
+test("a content encoding is ignored", async () => {
+  const headers = { "content-encoding": "gzip" };
+  const path = `/api/v1/namespaces/${namespace}/configmaps`;
+  await served.must(201, "POST", path, { headers, body: { metadata: { name: "encoded" } } });
 });
