@@ -287,7 +287,7 @@ test("readiness is probed immediately after the startup probe succeeds", () =>
   on({}, async (h) => {
     h.run(
       podOf("a", {
-        startupProbe: { exec: { command: ["true"] }, initialDelaySeconds: 4 },
+        startupProbe: { exec: { command: ["true"] }, initialDelaySeconds: 4, periodSeconds: 1 },
         readinessProbe: { exec: { command: ["true"] }, periodSeconds: 60 },
       }),
     );

@@ -1,4 +1,5 @@
-// One probe of one running container: runs it periodically, and reports when its threshold is reached.
+// One probe of a container by name: runs at every tick of its period, also across restarts of the container, and
+// reports when its threshold is reached.
 import type { Probe } from "#api";
 import type { Clock } from "#base";
 import { grpcErrorText } from "../errors.ts";
@@ -7,29 +8,29 @@ import type { ProbeResult } from "./run-probe.ts";
 export interface ProbeWorkerOptions {
   readonly clock: Clock;
   readonly probe: Probe;
-  /** When the container started, in milliseconds. */
-  readonly startedAt: number;
-  /** Whether the first result decides alone, since the known state is from before the agent restarted. */
-  readonly firstDecides?: boolean;
-  /** Executes the probe; undefined while it must not run yet. */
+  /** How long the ticks are delayed, so that the probes of all pods do not run at once after a restart of the agent. */
+  readonly delayMilliseconds?: number;
+  /** Executes the probe; undefined while it must not run. */
   readonly runProbe: (signal: AbortSignal) => Promise<ProbeResult> | undefined;
   /** Called with each result other than success, and with errors. */
   readonly onFailure: (kind: "failed" | "errored" | "warning", text: string) => void;
-  /** Called each time the threshold is reached. Returning false ends the probing. */
+  /** Called with each result from the threshold on. Returning false starts to count anew. */
   readonly onVerdict: (good: boolean) => boolean;
 }
 
 const maxTries = 3;
 
 export interface ProbeWorker {
-  /** Runs the probe at once, in addition to its schedule; not before the initial delay. */
+  /** Runs the probe at once, in addition to its schedule, or once more if it is running. */
   now(): void;
+  /** Lets the next result decide alone, since the known state is from before the agent restarted. */
+  decideNext(): void;
   stop(): void;
 }
 
 /** Starts probing. */
 export function probeWorker(options: ProbeWorkerOptions): ProbeWorker {
-  const { clock, probe, startedAt, runProbe, onFailure, onVerdict } = options;
+  const { clock, probe, runProbe, onFailure, onVerdict } = options;
   const stop = new AbortController();
   const period = Math.max(1, probe.periodSeconds ?? 10) * 1000;
   const enough = {
@@ -38,14 +39,18 @@ export function probeWorker(options: ProbeWorkerOptions): ProbeWorker {
   };
   let last: boolean | undefined;
   let inARow = 0;
+  let decides = false;
+  let isTriggered = false;
+  let trigger: AbortController | undefined;
 
-  async function once(): Promise<boolean> {
+  async function once(): Promise<void> {
     const good = await attempt();
-    if (good === undefined || stop.signal.aborted) return true;
-    const decides = options.firstDecides === true && last === undefined;
+    if (good === undefined || stop.signal.aborted) return;
     inARow = good === last ? inARow + 1 : 1;
     last = good;
-    return (!decides && inARow < (good ? enough.good : enough.bad)) || onVerdict(good);
+    const isReached = decides || inARow >= (good ? enough.good : enough.bad);
+    decides = false;
+    if (isReached && !onVerdict(good)) inARow = 0;
   }
 
   /** Runs the probe once; undefined if it could not be executed. */
@@ -67,34 +72,42 @@ export function probeWorker(options: ProbeWorkerOptions): ProbeWorker {
     }
   }
 
-  let trigger: AbortController | undefined;
-
-  /** Waits until the given time, or until the probe is to run at once. */
-  async function until(due: number): Promise<void> {
+  /** Waits for the tick at the given time, or until the probe is to run at once. */
+  async function nextRun(tick: number): Promise<"tick" | "at once"> {
+    if (isTriggered) return "at once";
     trigger = new AbortController();
     try {
-      await clock.sleep(Math.max(0, due - clock.monotonic()), AbortSignal.any([stop.signal, trigger.signal]));
+      const left = Math.max(0, tick - clock.monotonic());
+      await clock.sleep(left, AbortSignal.any([stop.signal, trigger.signal]));
+      return "tick";
     } catch (error) {
       if (stop.signal.aborted) throw error;
+      return "at once";
     } finally {
       trigger = undefined;
     }
   }
 
   async function run(): Promise<void> {
-    const delay = (probe.initialDelaySeconds ?? 0) * 1000;
-    const elapsed = Math.max(0, clock.now() - startedAt);
-    let due = clock.monotonic() + Math.max(0, delay - elapsed);
-    await clock.sleep(due - clock.monotonic(), stop.signal);
+    await clock.sleep(options.delayMilliseconds ?? 0, stop.signal);
+    let tick = clock.monotonic() + period;
     for (;;) {
-      if (clock.monotonic() >= due) due = clock.monotonic() + period;
-      if (!(await once())) return;
-      await until(due);
+      isTriggered = false;
+      await once();
+      stop.signal.throwIfAborted();
+      if ((await nextRun(tick)) === "at once") continue;
+      // A probe that took longer than its period is repeated at once; further missed ticks are skipped.
+      const late = Math.max(0, clock.monotonic() - tick);
+      tick += period * (1 + Math.floor(late / period));
     }
   }
   run().catch(() => undefined);
   return {
-    now: () => trigger?.abort(new Error("at once")),
+    now: () => {
+      isTriggered = true;
+      trigger?.abort(new Error("at once"));
+    },
+    decideNext: () => void (decides = true),
     stop: () => stop.abort(new Error("the probe has ended")),
   };
 }

@@ -5,11 +5,9 @@ import { describe, test } from "node:test";
 import type { Container } from "#api";
 import { virtualClock } from "#base";
 import { type ContainerRuntime, ExecTimeout, fakeRuntime } from "#cri";
-import { observed, samplePod, container as running } from "../pod.fixture.ts";
 import { type ProbeResult, runProbe, portNumber } from "./run-probe.ts";
 import { headersOf } from "./http-get.ts";
-import { probes } from "./probes.ts";
-import { probeWorker } from "./probe-worker.ts";
+import { type ProbeWorker, probeWorker } from "./probe-worker.ts";
 
 const container = { name: "c", ports: [{ name: "web", containerPort: 8080 }] } as unknown as Container;
 /**
@@ -252,7 +250,6 @@ const runs: [name: string, probe: object, answers: string, verdicts: string][] =
   ["bad after three failures in a row by default", {}, "bbb", "bad@20"],
   ["a success in between resets the count", {}, "bbgbbb", "good@20 bad@50"],
   ["good only after successThreshold successes", { successThreshold: 2 }, "ggg", "good@10"],
-  ["not before the delay", { initialDelaySeconds: 7 }, "g", "good@7"],
   [
     "bad at the first failure with failureThreshold 1",
     { failureThreshold: 1, periodSeconds: 1 },
@@ -269,7 +266,6 @@ for (const [name, probe, given, expected] of runs) {
     const { stop } = probeWorker({
       clock,
       probe,
-      startedAt: 0,
       runProbe: () => {
         const next = left[0];
         if (next === undefined) return undefined;
@@ -298,81 +294,57 @@ for (const [name, probe, given, expected] of runs) {
   });
 }
 
-test("a probe may be triggered at once without changing its schedule, but not before its initial delay", async () => {
+/** Runs a worker whose probe takes some time, and returns the seconds at which it was executed. */
+async function ticksOf(
+  options: { readonly delayMilliseconds?: number; readonly probeSeconds?: number; readonly at?: number },
+  events: Readonly<Record<number, (worker: ProbeWorker) => void>> = {},
+): Promise<readonly number[]> {
   const clock = virtualClock();
-  const requests: number[] = [];
-  const begun = probeWorker({
+  const times: number[] = [];
+  const worker = probeWorker({
     clock,
-    probe: { periodSeconds: 30, initialDelaySeconds: 10 },
-    startedAt: 0,
-    runProbe: () => {
-      requests.push(clock.now() / 1000);
-      return Promise.resolve({ result: "success", output: "" } as ProbeResult);
+    probe: { periodSeconds: 10 },
+    ...options,
+    runProbe: async () => {
+      times.push(clock.now() / 1000);
+      if (options.probeSeconds) await clock.sleep(options.probeSeconds * 1000);
+      return { result: "success", output: "" };
     },
     onFailure: () => undefined,
     onVerdict: () => true,
   });
-  for (let second = 0; second < 80; second++) {
+  for (let second = 0; second < 45; second++) {
     await new Promise((resolve) => setImmediate(resolve));
-    if (second === 5 || second === 17) begun.now();
+    events[second]?.(worker);
     await new Promise((resolve) => setImmediate(resolve));
     await clock.advance(1000);
   }
-  begun.stop();
-  assert.deepEqual(requests, [10, 17, 40, 70]);
+  worker.stop();
+  return times;
+}
+
+test("a probe runs at the ticks of its period, which a run in between does not move", async () => {
+  assert.deepEqual(await ticksOf({}), [0, 10, 20, 30, 40]);
+  assert.deepEqual(await ticksOf({ delayMilliseconds: 7000 }), [7, 17, 27, 37]);
+  assert.deepEqual(await ticksOf({}, { 17: (worker) => worker.now() }), [0, 10, 17, 20, 30, 40]);
 });
 
-test("after close no probe is executed", async () => {
-  const clock = virtualClock(2_000_000);
-  const pod = samplePod({
-    containers: [
-      { name: "c", image: "i", readinessProbe: { exec: { command: ["true"] }, periodSeconds: 1 } },
-    ],
-  });
-  let requests = 0;
-  const runtime = {
-    execSync: () =>
-      Promise.resolve({
-        stdout: Buffer.alloc(0),
-        stderr: Buffer.alloc(0),
-        exitCode: 0,
-        requests: requests++,
-      }),
-  } as unknown as ContainerRuntime;
-  const all = probes({
-    runtime,
-    clock,
-    events: { event: () => undefined },
-    node: { name: "n", hostIps: () => [], allocatable: () => ({}), labels: () => ({}) },
-    userAgent: "u",
-    onChange: () => undefined,
-  });
-  const pass = async (): Promise<void> => {
-    for (let i = 0; i < 3; i++) {
-      await clock.advance(1000);
-      for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
-    }
-  };
-  all.update(pod, observed([running(pod, "c", "running")]), []);
-  await pass();
-  assert.ok(requests > 1);
-  all.close();
-  const before = requests;
-  all.update(pod, observed([running(pod, "c", "running", { restarts: 1 })]), []);
-  await pass();
-  assert.equal(requests, before);
+test("ticks missed during a slow probe are made up for once", async () => {
+  assert.deepEqual(await ticksOf({ probeSeconds: 13 }), [0, 13, 26, 39]);
+  assert.deepEqual(
+    await ticksOf({ probeSeconds: 3 }, { 1: (worker) => worker.now() }),
+    [0, 3, 10, 20, 30, 40],
+  );
 });
 
-test("after a restart of the agent the first result decides, then the thresholds apply", async () => {
+test("of a container known from before, the first result decides, then the thresholds apply", async () => {
   const clock = virtualClock();
   const answers = ["failure", "success", "failure", "failure", "failure"] as const;
   const verdicts: string[] = [];
   let at = 0;
-  const { stop } = probeWorker({
+  const worker = probeWorker({
     clock,
     probe: { successThreshold: 2 },
-    startedAt: 0,
-    firstDecides: true,
     runProbe: () => Promise.resolve({ result: answers[at++] ?? "failure", output: "" } as ProbeResult),
     onFailure: () => undefined,
     onVerdict: (good) => {
@@ -380,11 +352,12 @@ test("after a restart of the agent the first result decides, then the thresholds
       return true;
     },
   });
+  worker.decideNext();
   for (let second = 0; second < 45; second++) {
     await new Promise((resolve) => setImmediate(resolve));
     await clock.advance(1000);
   }
-  stop();
+  worker.stop();
   assert.deepEqual(verdicts, ["bad@0", "bad@40"]);
 });
 
@@ -406,29 +379,6 @@ test("a command timeout is a failure, or ignored if ExecProbeTimeout is off", as
     );
   assert.deepEqual(await resultOf(false), { result: "failure", output: late.message });
   await assert.rejects(resultOf(true), late);
-});
-
-test("a clock that is set back neither delays probes nor the first one", async () => {
-  const clock = virtualClock(10_000_000);
-  let runs = 0;
-  const begin = () =>
-    probeWorker({
-      clock,
-      probe: { periodSeconds: 10, initialDelaySeconds: 5 },
-      startedAt: clock.now(),
-      runProbe: async () => {
-        runs++;
-        return { result: "success", output: "" };
-      },
-      onFailure: () => undefined,
-      onVerdict: () => true,
-    });
-  const first = begin();
-  await clock.advance(5000);
-  clock.set(5_000_000);
-  await clock.advance(30_000);
-  assert.equal(runs, 4);
-  first.stop();
 });
 
 test("header values are sent as UTF-8", () =>

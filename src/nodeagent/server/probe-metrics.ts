@@ -2,6 +2,7 @@
 import type { Pod } from "#api";
 import { type Metrics, createMetrics, processStart } from "#base";
 import { nameOf, namespaceOf, uidOf } from "../pod.ts";
+import type { ProbeOutcome } from "../probes/probes.ts";
 
 export interface ProbeMetrics {
   readonly metrics: Metrics;
@@ -10,9 +11,9 @@ export interface ProbeMetrics {
     pod: Pod,
     container: string,
     kind: "startup" | "readiness" | "liveness",
-    result: "successful" | "failed" | "unknown",
+    outcome: ProbeOutcome,
   ): void;
-  /** Drops the counts of a pod that has been removed from this node. */
+  /** Drops the series of a pod that has been removed from this node. */
   forget(this: void, podUid: string): void;
 }
 
@@ -26,18 +27,30 @@ export function probeMetrics(): ProbeMetrics {
     labels: ["container", "namespace", "pod", "pod_uid", "probe_type", "result"],
     stability: "ALPHA",
   });
+  const duration = metrics.histogram({
+    name: "prober_probe_duration_seconds",
+    help: "Duration of successful probes, in seconds.",
+    labels: ["container", "namespace", "pod", "probe_type"],
+    stability: "ALPHA",
+  });
   processStart(metrics, "ALPHA");
-  /** The label values of the series of each pod, by their text. */
+  /** The label values of the counts of each pod, by their text. */
   const ofPods = new Map<string, Map<string, readonly string[]>>();
   return {
     metrics,
-    record: (pod, container, kind, result) => {
+    record: (pod, container, kind, { result, seconds }) => {
       const values = [container, namespaceOf(pod), nameOf(pod), uidOf(pod), types[kind], result];
       ofPods.getOrInsertComputed(uidOf(pod), () => new Map()).set(values.join(), values);
       total.with(...values).add();
+      if (result === "successful")
+        duration.with(container, namespaceOf(pod), nameOf(pod), types[kind]).observe(seconds);
     },
     forget: (podUid) => {
-      for (const values of ofPods.get(podUid)?.values() ?? []) total.remove(...values);
+      for (const values of ofPods.get(podUid)?.values() ?? []) {
+        total.remove(...values);
+        const [container, namespace, pod, , type] = values;
+        duration.remove(container!, namespace!, pod!, type!);
+      }
       ofPods.delete(podUid);
     },
   };
