@@ -1,6 +1,7 @@
 // Sets up CSI from the settings: the registered drivers, the attachment of volumes, and the volume plug-in
 // that mounts them.
 import { join } from "node:path";
+import { knownGates, resolveGates } from "#options";
 import type { AgentEnvironment } from "./agent-environment.ts";
 import type { AgentLifecycle } from "./agent-lifecycle.ts";
 import { csiAttachments } from "./csi/attachments.ts";
@@ -44,6 +45,7 @@ export function storageFrom(
     registry,
   });
   lifecycle.resource("storage drivers", () => drivers.close());
+  const gates = resolveGates(knownGates, settings.featureGates);
   const plugin = csiPlugin({
     dialect,
     log,
@@ -56,6 +58,7 @@ export function storageFrom(
     mounter: parts.mounter,
     tokens: parts.tokens,
     nodeName,
+    recovers: gates.enabled("RecoverVolumeExpansionFailure"),
     podsFolder: parts.podsFolder,
     pluginFolder: join(settings.rootDir, "plugins", `${dialect.names.volumes.csiPrefix}`),
   });

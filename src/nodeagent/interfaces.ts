@@ -78,6 +78,8 @@ export interface VolumePlugin {
   /** Makes the volume available as a block device; absent if the plug-in does not support block volumes. */
   map?(pod: Pod, spec: VolumeSpec, link: string, signal: AbortSignal): Promise<MountedVolume>;
   unmap?(podUid: string, name: string, link: string): Promise<void>;
+  /** As `refresh`, for a block device. */
+  refreshDevice?(pod: Pod, spec: VolumeSpec, link: string): Promise<void>;
   /**
    * Reports whether a volume of an earlier agent process can be torn down from the contents of its directory;
    * absent if every volume can.

@@ -31,7 +31,8 @@ export function csiVolumeOf(pod: Pod, { volume, persistent, readOnly }: VolumeSp
       name: persistent.metadata.name!,
       mode: "Persistent",
       fsType: source.fsType ?? "",
-      readOnly: readOnly || source.readOnly === true,
+      // The field of the source is for the controller of the driver.
+      readOnly,
       attributes: source.volumeAttributes ?? {},
       accessModes: persistent.spec.accessModes ?? [],
       mountOptions: persistent.spec.mountOptions ?? [],

@@ -1,111 +1,17 @@
 import assert from "node:assert/strict";
 import { mkdir, readFile, readdir, readlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
-import { silentLog } from "#base";
+import { test } from "node:test";
 import { dialects } from "#dialect";
-import { GrpcError } from "#http";
 import { podWith, setUp } from "../volumes/volumes.fixture.ts";
 import { csiAttachments } from "./attachments.ts";
-import { csiPlugin } from "./csi-plugin.ts";
-import type { CsiDriver, CsiDrivers } from "./drivers.ts";
+import { begin } from "./csi-plugin.fixture.ts";
 import { nodeCapability } from "./messages.ts";
 import { attachmentName } from "./volume-data.ts";
 
 const dialect = dialects.orch;
 const storage = `/apis/storage.${dialect.wire.groupSuffix}/v1`;
 const { signal } = new AbortController();
-const capacity = (storageSize: string) => ({ storage: storageSize });
-
-/** Sets up pod volumes with a fake driver that records its calls. */
-async function begin(
-  t: TestContext,
-  { can = [nodeCapability.stage] as readonly number[], byController = true } = {},
-) {
-  const environment = await setUp(t);
-  const { folder, api, clock, mounter, events } = environment;
-  const calls: { readonly method: string; readonly request: Record<string, unknown> }[] = [];
-  const state = {
-    error: undefined as string | undefined,
-    canExpandInUse: true,
-    isRegistered: true,
-  };
-  const driver: CsiDriver = {
-    name: "d.test",
-    can: async (capability) => can.includes(capability),
-    call: async (method, request) => {
-      const name = method.call.path.split("/Node").at(-1)!;
-      if (state.error !== undefined) throw new GrpcError("INTERNAL", state.error);
-      const given = request as unknown as Record<string, unknown>;
-      calls.push({ method: name, request: given });
-      if (name === "ExpandVolume" && !state.canExpandInUse)
-        throw new GrpcError("FAILED_PRECONDITION", "volume in use");
-      const target = given["targetPath"] as string;
-      if (name === "PublishVolume" && "block" in (given["volumeCapability"] as object))
-        await writeFile(target, "");
-      else if (name === "PublishVolume") {
-        await mkdir(target, { recursive: true });
-        mounter.points.push(target);
-      }
-      if (name === "UnpublishVolume") mounter.points.splice(mounter.points.indexOf(target), 1);
-      return (
-        name === "GetVolumeStats" ? { usage: [{ unit: 1, total: 10, available: 7, used: 3 }] } : {}
-      ) as never;
-    },
-  };
-  const drivers: CsiDrivers = {
-    has: (name) => name === driver.name && state.isRegistered,
-    get: (name) => {
-      if (name === driver.name && state.isRegistered) return driver;
-      throw new Error(`driver name ${name} not found in the list of registered CSI drivers`);
-    },
-    handler: undefined as never,
-    close: () => undefined,
-  };
-  const aPlugin = () =>
-    csiPlugin({
-      dialect,
-      log: silentLog,
-      events: { event: ({ kind }, _, reason, message) => void events.push(`${kind} ${reason}: ${message}`) },
-      client: api.client,
-      drivers,
-      attachments: csiAttachments({ client: api.client, clock, nodeName: "n1", byController }),
-      mounter,
-      tokens: { request: async () => ({ token: "t", expirationTimestamp: "2024-01-01T01:00:00Z" }) },
-      nodeName: "n1",
-      podsFolder: join(folder, "pods"),
-      pluginFolder: join(folder, "plugins", "csi"),
-    });
-  const plugin = aPlugin();
-  const volumes = environment.anAgent({ plugins: [plugin] });
-  const named = (path: string, kind: string, object: object): void =>
-    void api.objects.set(path, {
-      kind,
-      ...object,
-      metadata: { ...(object as { metadata?: object }).metadata, name: path.split("/").at(-1), uid: "x" },
-    });
-  const driverObject = (spec: object): void => named(`${storage}/csidrivers/d.test`, "CSIDriver", { spec });
-  /** Adds a bound claim named `c`. */
-  const claimed = (spec: object = {}, size = "1Gi", known = "1Gi"): void => {
-    const claim = "/api/v1/namespaces/ns/persistentvolumeclaims/c";
-    named(claim, "PersistentVolumeClaim", {
-      metadata: { namespace: "ns" },
-      spec: { volumeName: "pv1" },
-      status: { phase: "Bound", capacity: capacity(known) },
-    });
-    named("/api/v1/persistentvolumes/pv1", "PersistentVolume", {
-      spec: {
-        csi: { driver: "d.test", volumeHandle: "h1", fsType: "ext4", volumeAttributes: { a: "b" } },
-        claimRef: { uid: "x" },
-        accessModes: ["ReadWriteOnce"],
-        capacity: capacity(size),
-        ...spec,
-      },
-    });
-  };
-  const called = (): string[] => calls.map(({ method }) => method);
-  return { ...environment, volumes, plugin, aPlugin, calls, called, state, driverObject, claimed, driver };
-}
 const claiming = podWith({ persistentVolumeClaim: { claimName: "c" } });
 
 test("a volume is staged once, published for each pod, and unstaged after the last pod has released it", async (t) => {
@@ -259,43 +165,10 @@ test("a driver's error text is reported", async (t) => {
   driverObject({ attachRequired: false });
   claimed();
   state.error = "disk is on fire";
-  await assert.rejects(
-    volumes.mount(claiming, signal),
-    /driver d\.test failed to stage the volume: rpc error: code = Internal desc = disk is on fire/,
-  );
-  assert.match(events[0]!, /^FailedMount: /);
-});
-
-test("a grown volume has its file system expanded and its claim updated", async (t) => {
-  const { volumes, api, called, calls, driverObject, claimed, events } = await begin(t, {
-    can: [nodeCapability.expand],
-  });
-  driverObject({ attachRequired: false });
-  claimed({}, "2Gi", "1Gi");
-  await volumes.mount(claiming, signal);
-  assert.deepEqual(called(), ["PublishVolume", "ExpandVolume"]);
-  assert.deepEqual(calls[1]!.request["capacityRange"], { requiredBytes: 2 * 1024 ** 3 });
-  const { status } = api.objects.get("/api/v1/namespaces/ns/persistentvolumeclaims/c") as never as {
-    status: { capacity: object };
-  };
-  assert.deepEqual(status.capacity, capacity("2Gi"));
-  claimed({}, "3Gi", "2Gi");
-  await volumes.refresh(claiming);
-  assert.equal(called().at(-1), "ExpandVolume");
-  const text = 'FileSystemResizeSuccessful: MountVolume.NodeExpandVolume succeeded for volume "pv1" n1';
-  assert.deepEqual(events.slice(0, 2), [`Pod ${text}`, `PersistentVolumeClaim ${text}`]);
-});
-
-test("a volume that cannot be expanded in use is mounted as it is, and not tried again", async (t) => {
-  const { volumes, called, driverObject, claimed, state, events } = await begin(t, {
-    can: [nodeCapability.expand],
-  });
-  driverObject({ attachRequired: false });
-  claimed({}, "2Gi", "1Gi");
-  state.canExpandInUse = false;
-  await volumes.mount(claiming, signal);
-  await volumes.refresh(claiming);
-  assert.deepEqual([called(), events], [["PublishVolume", "ExpandVolume"], []]);
+  await assert.rejects(volumes.mount(claiming, signal), /disk is on fire/);
+  assert.deepEqual(events, [
+    'FailedMount: MountVolume.MountDevice failed for volume "pv1" : rpc error: code = Internal desc = disk is on fire',
+  ]);
 });
 
 test("a driver with requiresRepublish publishes again", async (t) => {

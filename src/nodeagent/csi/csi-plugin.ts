@@ -3,14 +3,14 @@
 import { mkdir, readdir, rm, rmdir, statfs, symlink, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { CSIDriver as CsiDriverObject, Pod, SecretReference } from "#api";
-import { ApiError, type Log, parseQuantity, quantityValue } from "#base";
+import { ApiError, type Log } from "#base";
 import { type ApiClient, kinds } from "#client";
 import type { Dialect } from "#dialect";
-import { GrpcError } from "#http";
 import { grpcErrorText } from "../errors.ts";
 import type { EventRecorder, VolumePlugin, VolumeSpec, VolumeStats } from "../interfaces.ts";
-import { namespaceOf, referenceTo, uidOf } from "../pod.ts";
+import { namespaceOf, uidOf } from "../pod.ts";
 import type { Mounter } from "../volumes/mounter.ts";
+import { VolumeOperationError } from "../volumes/operation-error.ts";
 import { setGroupRecursively } from "../volumes/ownership.ts";
 import { fsGroupOf } from "../volumes/plugins/sharing.ts";
 import type { PodTokens } from "../volumes/tokens.ts";
@@ -24,6 +24,7 @@ import {
   podInfo,
 } from "./capability.ts";
 import type { CsiDriver, CsiDrivers } from "./drivers.ts";
+import { csiExpansion } from "./expansion.ts";
 import { csiNodeService, nodeCapability } from "./messages.ts";
 import {
   type VolumeData,
@@ -46,6 +47,8 @@ export interface CsiPluginOptions {
   readonly mounter: Mounter;
   readonly tokens: Pick<PodTokens, "request">;
   readonly nodeName: string;
+  /** Whether failed expansions can be given up (RecoverVolumeExpansionFailure). */
+  readonly recovers: boolean;
   /** The directory of all pods, and that of this plug-in. */
   readonly podsFolder: string;
   readonly pluginFolder: string;
@@ -75,8 +78,7 @@ export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
   const pendingOperations = new Map<string, Promise<unknown>>();
   const staged = new Set<string>();
   const attachedVolumes = new Map<string, string>();
-  /** Volumes that their driver cannot expand while they are in use on this node. */
-  const unexpandable = new Set<string>();
+  const expansion = csiExpansion({ ...options, pluginName: `${pluginPrefix}csi`, secretOf });
   const deviceFolder = join(pluginFolder, "volumeDevices");
   const keyOf = (driver: string, handle: string): string => `${driver}^${handle}`;
   const isMounted = async (path: string): Promise<boolean> => (await mounter.below(path)).includes(path);
@@ -91,7 +93,12 @@ export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
       if (prepared.object?.spec.requiresRepublish || !(await isMounted(target)))
         await publish(pod, prepared, { target, stagingPath, asDevice: false }, signal);
       await applyFsGroup(pod, prepared, target);
-      await expand(pod, spec, prepared, { path: target, stagingPath }, signal);
+      await expansion.duringSetUp(
+        pod,
+        spec,
+        { ...prepared, driver: () => prepared.driver, path: target, stagingPath, asDevice: false },
+        signal,
+      );
       return { hostPath: target, ...(prepared.volume.readOnly && { readOnly: true }), selinuxRelabel: true };
     },
     refresh: async (pod, spec, directory) => {
@@ -100,13 +107,19 @@ export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
       const object = await driverObject(volume.driver);
       const data = await readVolumeData(directory);
       if (!data) return;
-      const driver = drivers.get(volume.driver);
-      const prepared = { volume, driver, object, data, publishContext: {} };
       const stagingPath = staged.has(keyOf(volume.driver, volume.handle)) ? stagingPathOf(data) : undefined;
       const target = join(directory, "mount");
-      if (object?.spec.requiresRepublish)
+      if (object?.spec.requiresRepublish) {
+        const prepared = { volume, driver: drivers.get(volume.driver), object, data, publishContext: {} };
         await publish(pod, prepared, { target, stagingPath, asDevice: false }, signal);
-      await expand(pod, spec, prepared, { path: target, stagingPath }, signal);
+      }
+      const driver = (): CsiDriver => drivers.get(volume.driver);
+      await expansion.inUse(
+        pod,
+        spec,
+        { volume, driver, path: target, stagingPath, asDevice: false },
+        signal,
+      );
     },
     isRecorded: async (directory) => (await readVolumeData(directory)) !== undefined,
     adopt: async ({ name, directory, isDevice }) => {
@@ -135,12 +148,29 @@ export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
       const prepared = await prepare(pod, spec, dataFolderOf(volume.name), signal);
       await mkdir(dirname(target), { recursive: true, mode: 0o750 });
       const stagingPath = await stage(pod, prepared, signal, join(deviceFolder, "staging", volume.name));
-      await publish(pod, prepared, { target, stagingPath, asDevice: true }, signal);
+      // As in the kubelet, the request names the path also if the driver does not stage.
+      const path = join(deviceFolder, "staging", volume.name);
+      await publish(pod, prepared, { target, stagingPath: path, asDevice: true }, signal);
       await mkdir(dirname(link), { recursive: true, mode: 0o750 });
       await symlink(target, link).catch((error: unknown) => {
         if ((error as { code?: string }).code !== "EEXIST") throw error;
       });
+      const driver = (): CsiDriver => prepared.driver;
+      await expansion.duringSetUp(
+        pod,
+        spec,
+        { volume, driver, path: target, stagingPath, asDevice: true },
+        signal,
+      );
       return { hostPath: link, isDevice: true, ...(volume.readOnly && { readOnly: true }) };
+    },
+    refreshDevice: async (pod, spec) => {
+      const volume = csiVolumeOf(pod, spec);
+      const driver = (): CsiDriver => drivers.get(volume.driver);
+      const path = join(deviceFolder, "publish", volume.name, uidOf(pod));
+      const stagingPath = join(deviceFolder, "staging", volume.name);
+      const { signal } = new AbortController();
+      await expansion.inUse(pod, spec, { volume, driver, path, stagingPath, asDevice: true }, signal);
     },
     unmap: async (podUid, name, link) => {
       const data = await readVolumeData(dataFolderOf(name));
@@ -246,7 +276,8 @@ export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
       if (devicePath === undefined) await writeVolumeData(dirname(path), data);
       const { nodeStageSecretRef, volumeAttributes } = volume.source!;
       const isDevice = devicePath !== undefined;
-      await withDriverError("stage", driver, () =>
+      const step = isDevice ? "MapVolume.SetUpDevice" : "MountVolume.MountDevice";
+      await withDriverError(isDevice ? "FailedMapVolume" : "FailedMount", step, volume, () =>
         capability(pod, volume, driver, isDevice, signal).then(async (volumeCapability) =>
           driver.call(
             csiNodeService.stage,
@@ -293,7 +324,10 @@ export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
       secrets: await secretOf(secretRef),
       volumeContext: context,
     };
-    await withDriverError("publish", driver, () => driver.call(csiNodeService.publish, request, signal));
+    const [reason, step] = at.asDevice
+      ? (["FailedMapVolume", "MapVolume.MapPodDevice"] as const)
+      : (["FailedMount", "MountVolume.SetUp"] as const);
+    await withDriverError(reason, step, volume, () => driver.call(csiNodeService.publish, request, signal));
   }
 
   async function capability(
@@ -321,63 +355,6 @@ export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
     await setGroupRecursively(target, group, { onlyOnMismatch });
   }
 
-  /** Expands the file system of a volume that has become larger than its claim's recorded capacity. */
-  async function expand(
-    pod: Pod,
-    { persistent, claim }: VolumeSpec,
-    { volume, driver }: Pick<Prepared, "volume" | "driver">,
-    at: { readonly path: string; readonly stagingPath: string | undefined },
-    signal: AbortSignal,
-  ): Promise<void> {
-    const size = persistent?.spec.capacity?.["storage"];
-    const known = claim?.status?.capacity?.["storage"];
-    if (!client || !claim || !size || !known || volume.readOnly) return;
-    const bytes = quantityValue(parseQuantity(String(size)));
-    if (bytes <= quantityValue(parseQuantity(String(known)))) return;
-    const key = keyOf(volume.driver, volume.handle);
-    if (unexpandable.has(key) || !(await driver.can(nodeCapability.expand, signal))) return;
-    const request = {
-      volumeId: volume.handle,
-      volumePath: at.path,
-      ...(at.stagingPath && { stagingTargetPath: at.stagingPath }),
-      capacityRange: { requiredBytes: bytes },
-      volumeCapability: capabilityOf(volume, {
-        asDevice: false,
-        supportsMultiWriter: await driver.can(nodeCapability.singleNodeMultiWriter, signal),
-      }),
-      secrets: await secretOf(volume.source?.nodeExpandSecretRef),
-    };
-    try {
-      await withDriverError("expand", driver, () => driver.call(csiNodeService.expand, request, signal));
-    } catch (error) {
-      const { cause } = error as Error;
-      if (!(cause instanceof GrpcError) || cause.code !== "FAILED_PRECONDITION") throw error;
-      // The driver cannot expand the volume in use: the pod gets it as it is.
-      options.log.warn("volume cannot be expanded while in use", { volume: key, error: cause.detail });
-      unexpandable.add(key);
-      return;
-    }
-    const message = `MountVolume.NodeExpandVolume succeeded for volume ${JSON.stringify(volume.name)} ${nodeName}`;
-    const { name = "", namespace = "", uid = "" } = claim.metadata;
-    const ofClaim = { kind: "PersistentVolumeClaim", apiVersion: "v1", name, namespace, uid };
-    for (const regarding of [referenceTo(pod), ofClaim])
-      options.events.event(regarding, "Normal", "FileSystemResizeSuccessful", message);
-    const conditions = (claim.status?.conditions ?? []).filter(
-      ({ type }) => type !== "FileSystemResizePending" && type !== "Resizing",
-    );
-    await client.of(kinds.persistentVolumeClaims).patch(
-      name,
-      "merge",
-      {
-        status: {
-          capacity: { storage: String(size) },
-          conditions: conditions.length > 0 ? conditions : null,
-        },
-      },
-      { namespace, subresource: "status" },
-    );
-  }
-
   async function unstage(
     driver: CsiDriver,
     data: VolumeData,
@@ -389,7 +366,7 @@ export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
       await rmdir(at.path).catch(unlessMissing);
     }
     staged.delete(key);
-    unexpandable.delete(key);
+    expansion.forget(data.driverName, data.volumeHandle);
     await removeVolumeData(at.folder);
     await rmdir(at.folder).catch(unlessMissing);
     if (data.attachmentID) await attachments?.detach(data.attachmentID);
@@ -469,12 +446,17 @@ export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
   }
 }
 
-/** Runs a driver call; wraps an error with the driver's name and its gRPC status text. */
-async function withDriverError<T>(what: string, { name }: CsiDriver, run: () => Promise<T>): Promise<T> {
+/** Runs a driver call; a failure is worded as in the kubelet, with the gRPC status. */
+async function withDriverError<T>(
+  reason: "FailedMount" | "FailedMapVolume",
+  step: string,
+  { name }: CsiVolume,
+  run: () => Promise<T>,
+): Promise<T> {
   try {
     return await run();
   } catch (error) {
-    throw new Error(`driver ${name} failed to ${what} the volume: ${grpcErrorText(error)}`, { cause: error });
+    throw new VolumeOperationError(reason, `${step} failed`, name, grpcErrorText(error), { cause: error });
   }
 }
 

@@ -45,7 +45,11 @@ function play(probesOfContainer: object, exitCode: () => number, random?: () => 
     ...(random && { random }),
   });
   return {
-    ...{ clock, all, ran, changes, results },
+    clock,
+    all,
+    ran,
+    changes,
+    results,
     show: (restarts, startedAt = clock.now(), before = []) => {
       const found = running(pod, "c", restarts === undefined ? "exited" : "running", {
         restarts: restarts ?? 0,
@@ -112,7 +116,7 @@ test("a container that is not ready is probed at once with each sync of its pod"
   assert.equal(ran.length, 2);
 });
 
-test("results are counted across restarts of the container, and anew after a failed liveness probe", async () => {
+test("results are counted across restarts of the container, and from zero after a failed liveness probe", async () => {
   const { show, pass, all } = play(
     { livenessProbe: exec("live", { periodSeconds: 1, failureThreshold: 3 }) },
     () => 1,

@@ -14,7 +14,7 @@ export interface ProbeWorkerOptions {
   readonly runProbe: (signal: AbortSignal) => Promise<ProbeResult> | undefined;
   /** Called with each result other than success, and with errors. */
   readonly onFailure: (kind: "failed" | "errored" | "warning", text: string) => void;
-  /** Called with each result from the threshold on. Returning false starts to count anew. */
+  /** Called with each result from the threshold on. Returning false resets the count. */
   readonly onVerdict: (good: boolean) => boolean;
 }
 

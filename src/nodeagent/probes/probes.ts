@@ -36,7 +36,7 @@ interface Target {
 
 export interface Probes {
   /**
-   * Starts the workers of a pod, and tells them which containers run. `before` holds the previous container
+   * Starts the workers of a pod, and updates the containers that they probe. `before` holds the previous container
    * statuses.
    */
   update(pod: Pod, observed: ObservedPod, before: readonly ContainerStatus[]): void;
@@ -84,7 +84,7 @@ export function probes(options: ProbesOptions): Probes {
   const ending = new Set<string>();
   let isClosed = false;
 
-  /** Starts the workers of a container. `carried` tells whether it runs since before the agent restarted. */
+  /** Starts the workers of a container. `carried`: it has been running since before the agent restarted. */
   function begin(pod: Pod, container: Container, carried: boolean): Probed {
     const probed: Probed = { podUid: uidOf(pod), workers: new Map(), target: undefined };
     const start = (
@@ -100,7 +100,13 @@ export function probes(options: ProbesOptions): Probes {
         const begun = clock.monotonic();
         const { podIp, containerId } = target;
         const answer = await runProbe(probe, {
-          ...{ runtime, container, containerId, podIp, userAgent, ignoresLateCommands, signal },
+          runtime,
+          container,
+          containerId,
+          podIp,
+          userAgent,
+          ignoresLateCommands,
+          signal,
         });
         const seconds = (clock.monotonic() - begun) / 1000;
         const result = answer.result === "failure" ? "failed" : "successful";

@@ -48,7 +48,7 @@ const claimed: [name: string, claim: object, volume: object, expected: RegExp | 
           },
         },
       },
-      /node affinity does not match/,
+      /MountVolume\.NodeAffinity check failed for volume "pv1" : no matching NodeSelectorTerms$/,
     ],
     [
       "a block device listed in volumeMounts is refused",
@@ -130,3 +130,18 @@ for (const [name, volume, message] of devices) {
     assert.match(events.at(-1)!, message);
   });
 }
+
+test("a failure of a claimed volume names the persistent volume", async (t) => {
+  const { api, mount, folder, events } = await setUp(t);
+  api.objects.set("/api/v1/namespaces/ns/persistentvolumeclaims/c1", {
+    metadata: { name: "c1", uid: "claim" },
+    spec: { volumeName: "pv1" },
+    status: { phase: "Bound" },
+  });
+  api.objects.set("/api/v1/persistentvolumes/pv1", {
+    metadata: { name: "pv1" },
+    spec: { claimRef: { uid: "claim" }, local: { path: join(folder, "missing") } },
+  });
+  await assert.rejects(mount(podWith({ persistentVolumeClaim: { claimName: "c1" } })));
+  assert.match(events[0]!, /^FailedMount: MountVolume\.SetUp failed for volume "pv1" : /);
+});

@@ -4,6 +4,7 @@ import { ApiError } from "#base";
 import type { ApiClient, ResourceKind } from "#client";
 import { namespaceOf, uidOf } from "../pod.ts";
 import type { NodeFacts } from "../interfaces.ts";
+import { VolumeOperationError } from "./operation-error.ts";
 
 const claims: ResourceKind<typeof PersistentVolumeClaim> = {
   schema: PersistentVolumeClaim,
@@ -79,7 +80,12 @@ export async function boundVolume(
       affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } },
     };
     if (!podMatchesNode(podSpec, { name: node.name, labels: node.labels() }))
-      throw new Error(`PersistentVolume ${name} is not for this node: its node affinity does not match`);
+      throw new VolumeOperationError(
+        "FailedMount",
+        `${asDevice ? "MapVolume" : "MountVolume"}.NodeAffinity check failed`,
+        name,
+        "no matching NodeSelectorTerms",
+      );
   }
   const mode = volume.spec?.volumeMode ?? "Filesystem";
   if ((mode === "Block") !== asDevice)

@@ -2,12 +2,13 @@
 // the device.
 import { lstat, mkdir, readlink, realpath, stat, symlink, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
+import { VolumeOperationError } from "./operation-error.ts";
 
 /** A device that cannot be mapped. */
-export class DeviceError extends Error {
+export class DeviceError extends VolumeOperationError {
   override readonly name = "DeviceError";
   constructor(step: string, volume: string, why: string, options?: ErrorOptions) {
-    super(`MapVolume.${step} failed for volume ${JSON.stringify(volume)} : ${why}`, options);
+    super("FailedMapVolume", `MapVolume.${step} failed`, volume, why, options);
   }
 }
 

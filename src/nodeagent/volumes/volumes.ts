@@ -23,6 +23,7 @@ import { ClaimError, boundVolume } from "./claims.ts";
 import { DeviceError } from "./device.ts";
 import { type Git, GitVolumeError, systemGit } from "./git-repo.ts";
 import type { Mounter } from "./mounter.ts";
+import { VolumeOperationError } from "./operation-error.ts";
 import type { PayloadSources } from "./payload.ts";
 import { pluginNameOf } from "./plugin-name.ts";
 import { localPlugins } from "./plugins/local-plugins.ts";
@@ -204,9 +205,11 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
   /** Updates the content of a mounted volume, if its plugin supports that. */
   async function refreshOne(pod: Pod, volume: Volume): Promise<void> {
     const plugin = pluginOf.get(uidOf(pod))?.get(volume.name);
-    if (!plugin?.refresh || isDevice(pod, volume.name)) return;
+    const asDevice = isDevice(pod, volume.name);
+    if (!(asDevice ? plugin?.refreshDevice : plugin?.refresh)) return;
     const spec = await specOf(pod, volume);
-    await plugin.refresh(pod, spec, directoryOf(pod, spec, plugin));
+    if (!asDevice) await plugin!.refresh!(pod, spec, directoryOf(pod, spec, plugin!));
+    else await plugin!.refreshDevice!(pod, spec, linkOf(pod, spec.persistent!.metadata.name!, plugin!));
   }
 
   /** Serializes the operations on one pod's volumes. */
@@ -309,11 +312,11 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
             "FailedMount",
             `Unable to attach or mount volumes: unmounted volumes=[${name}], unattached volumes=[], failed to process volumes=[${name}]: ${error.message}`,
           ]
-        : error instanceof DeviceError
-          ? ["FailedMapVolume", error.message]
+        : error instanceof VolumeOperationError
+          ? [error.reason, error.message]
           : [
               "FailedMount",
-              `MountVolume.${error instanceof GitVolumeError ? "NewMounter initialization" : "SetUp"} failed for volume ${JSON.stringify(name)} : ${fsErrorText(error)}`,
+              `MountVolume.SetUp failed for volume ${JSON.stringify(name)} : ${fsErrorText(error)}`,
             ];
     events.event(referenceTo(pod), "Warning", reason, message);
     return message;
@@ -322,21 +325,34 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
   async function setUp(pod: Pod, volume: Volume, signal: AbortSignal): Promise<MountedVolume> {
     const spec = await specOf(pod, volume);
     const plugin = pluginFor(spec);
+    const name = spec.persistent?.metadata.name ?? volume.name;
     pluginOf.set(uidOf(pod), (pluginOf.get(uidOf(pod)) ?? new Map()).set(volume.name, plugin));
     if (spec.persistent && isDevice(pod, volume.name)) {
-      const name = spec.persistent.metadata.name!;
       if (!plugin.map)
         throw new DeviceError("FindMapperPluginBySpec", name, "volumes of this kind cannot be block devices");
-      const link = join(podsFolder, uidOf(pod), "volumeDevices", kindFolder(plugin.name), name);
-      return await plugin.map(pod, spec, link, signal);
+      return await plugin.map(pod, spec, linkOf(pod, name, plugin), signal).catch((error: unknown) => {
+        if (error instanceof VolumeOperationError || error instanceof ClaimError) throw error;
+        throw new DeviceError("MapPodDevice", name, fsErrorText(error as Error), { cause: error });
+      });
     }
     const directory = directoryOf(pod, spec, plugin);
-    const mounted = await plugin.mount(pod, spec, directory, signal);
+    const mounted = await plugin.mount(pod, spec, directory, signal).catch((error: unknown) => {
+      if (error instanceof VolumeOperationError || error instanceof ClaimError) throw error;
+      const step = error instanceof GitVolumeError ? "NewMounter initialization" : "SetUp";
+      const why = fsErrorText(error as Error);
+      throw new VolumeOperationError("FailedMount", `MountVolume.${step} failed`, name, why, {
+        cause: error,
+      });
+    });
     return plugin.stats ? { ...mounted, stats: () => plugin.stats!(directory) } : mounted;
   }
 
   function directoryOf(pod: Pod, { volume, persistent }: VolumeSpec, { name }: VolumePlugin): string {
     return folderOf(uidOf(pod), name, persistent?.metadata.name ?? volume.name);
+  }
+
+  function linkOf(pod: Pod, name: string, plugin: VolumePlugin): string {
+    return join(podsFolder, uidOf(pod), "volumeDevices", kindFolder(plugin.name), name);
   }
 
   /** Returns the volume of the pod together with the volume bound to its claim. */
