@@ -259,6 +259,12 @@ async function startWith(options: StartOptions, opened: Opened): Promise<Started
     metrics: serving.metrics,
     reloads,
     tracksTokens: gates.enabled("LegacyServiceAccountTokenTracking"),
+    tokenFeatures: {
+      ids: gates.enabled("ServiceAccountTokenJTI"),
+      podNodes: gates.enabled("ServiceAccountTokenPodNodeInfo"),
+      nodeBinding: gates.enabled("ServiceAccountTokenNodeBinding"),
+      nodeBindingValidation: gates.enabled("ServiceAccountTokenNodeBindingValidation"),
+    },
   };
   const identities = authenticationFor(server, settings, options.own, observers, outbound);
   const { issuer, signing, objects, audiences, tokens } = identities;
@@ -325,6 +331,7 @@ async function startWith(options: StartOptions, opened: Opened): Promise<Started
       audiences,
       maximumSeconds: settings.serviceAccountMaxTokenExpiration / 1000,
       extend: settings.serviceAccountExtendTokenExpiration,
+      features: observers.tokenFeatures,
     },
     agents: {
       authorities: settings.nodeagentCertificateAuthority,

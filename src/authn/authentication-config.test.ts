@@ -313,3 +313,11 @@ for (const [name, more, claims, expected] of identities)
       );
     else assert.deepEqual(identityOf(claims, mapping).user, expected);
   });
+
+test("with a key for it, the user has the identifier of the token as an attribute", () => {
+  const mapping = { ...sub, groups: undefined, requiredClaims: {} };
+  const user = (claims: Record<string, unknown>, key?: string) => identityOf(claims, mapping, key).user;
+  assert.deepEqual(user({ sub: "a", jti: "1" }, "id"), { name: "a", groups: [], extra: { id: ["JTI=1"] } });
+  assert.deepEqual(user({ sub: "a", jti: 1 }, "id"), { name: "a", groups: [] });
+  assert.deepEqual(user({ sub: "a", jti: "1" }), { name: "a", groups: [] });
+});

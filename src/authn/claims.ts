@@ -1,6 +1,7 @@
 // Maps the claims of a verified token to a user, by claims and prefixes or by expressions.
 import { jsonKind } from "#base";
 import { Double, type Program, type Value, elements, isList } from "#cel";
+import { credentialIdOf } from "./service-account.ts";
 import type { Identity, User } from "./user.ts";
 
 export type Claims = Readonly<Record<string, unknown>>;
@@ -54,8 +55,11 @@ export function plainMapping(plain: PlainMapping): ClaimMapping {
 /** Maximum cost of one expression. */
 const costLimit = 1_000_000;
 
-/** Returns the user described by the claims. Throws if they do not describe one, or violate a rule. */
-export function identityOf(claims: Claims, mapping: ClaimMapping): Identity {
+/**
+ * Returns the user described by the claims. Throws if they do not describe one, or violate a rule. If `idKey` is
+ * given, this extra attribute identifies the token, unless the mapping sets it.
+ */
+export function identityOf(claims: Claims, mapping: ClaimMapping, idKey?: string): Identity {
   let converted: Value | undefined;
   const claimsValue = (): Value => (converted ??= claimValue(claims));
   const evaluate = (expression: ClaimExpression): Value => evaluated(expression, { claims: claimsValue() });
@@ -66,6 +70,8 @@ export function identityOf(claims: Claims, mapping: ClaimMapping): Identity {
     groups: mapping.groups ? groupsOf(claims, mapping.groups, evaluate) : [],
     ...(uid && { uid }),
   };
+  const { jti } = claims;
+  if (idKey !== undefined && typeof jti === "string" && jti) extra[idKey] = [credentialIdOf(jti)];
   for (const { key, expression } of mapping.extra ?? []) {
     const values = withContext(`extra claim expression: ${expression.source}`, () =>
       textsOf(evaluate(expression)),

@@ -96,6 +96,17 @@ test("an intermediate authority must be sent by the client", async () => {
   await assert.rejects(async () => method.authenticate(presents(dave)), /unknown authority/);
   assert.equal((await method.authenticate(presents(dave, other, middle)))?.user.name, "dave");
 });
+test("with a key for it, the user has the fingerprint of the certificate as an attribute", async () => {
+  const verifier = clientCertificateVerifier({
+    trust: trustBundle(root.certificate, "root"),
+    clock: virtualClock(now),
+  });
+  const method = clientCertificates(verifier, undefined, "credential-id");
+  const [{ fingerprint256 }] = chain(carol) as [X509Certificate];
+  assert.deepEqual((await method.authenticate(presents(carol)))?.user.extra, {
+    "credential-id": [`X509SHA256=${fingerprint256.replaceAll(":", "").toLowerCase()}`],
+  });
+});
 test("a missing certificate and one without a name yield no identity", async () => {
   assert.equal(await users().authenticate(presents()), undefined);
   assert.equal(await users().authenticate(presents(nameless)), undefined);

@@ -1,14 +1,19 @@
 // Authenticates users by client certificate: the common name is the user, the organizations are its groups.
 
+import { hash } from "node:crypto";
 import type { Clock, Metrics } from "#base";
 import type { Authenticator } from "./authenticator.ts";
 import type { CertificateVerifier, VerifiedCertificate } from "./certificate-chain.ts";
-import type { Identity } from "./user.ts";
+import type { Identity, User } from "./user.ts";
 
-/** Authenticates client certificates; `used` is called for every request with a valid one. */
+/**
+ * Authenticates client certificates; `used` is called for every request with a valid one. If `idKey` is given, this
+ * extra attribute of users identifies their certificate.
+ */
 export function clientCertificates(
   verifier: CertificateVerifier,
   used: (verified: VerifiedCertificate) => void = () => undefined,
+  idKey?: string,
 ): Authenticator {
   const identities = new WeakMap<VerifiedCertificate, Identity>();
   return {
@@ -18,11 +23,15 @@ export function clientCertificates(
       if (verified.commonName === "") return undefined;
       used(verified);
       let identity = identities.get(verified);
-      if (!identity)
-        identities.set(
-          verified,
-          (identity = { user: { name: verified.commonName, groups: verified.organizations } }),
-        );
+      if (!identity) {
+        const id = `X509SHA256=${hash("sha256", certificates[0]!.raw)}`;
+        const user: User = {
+          name: verified.commonName,
+          groups: verified.organizations,
+          ...(idKey !== undefined && { extra: { [idKey]: [id] } }),
+        };
+        identities.set(verified, (identity = { user }));
+      }
       return identity;
     },
   };

@@ -86,6 +86,7 @@ export {
   type OpenIdDocuments,
   type OpenIdOptions,
   type TokenContents,
+  type TokenFeatures,
   type TokenIssuer,
   type TokenRef,
   issueLegacyToken,

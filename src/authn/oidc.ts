@@ -17,6 +17,8 @@ export interface OidcOptions {
   readonly audiences: readonly string[];
   readonly algorithms: readonly string[];
   readonly mapping: ClaimMapping;
+  /** The extra attribute of users that identifies their token, if any. */
+  readonly idKey?: string | undefined;
   readonly clock: Clock;
   /** Fetches a document, with a bearer token if given. */
   readonly fetch: (url: string, token?: string) => Promise<string>;
@@ -39,7 +41,7 @@ function issuerMethod(options: OidcOptions): (token: string) => Promise<Identity
   const keysOf = memoizedKeys(options);
   const verify = async (token: string, issuer: string): Promise<Claims> =>
     await verified(token, { keys: keysOf(issuer), issuer, options });
-  const { fetch, issuer, mapping } = options;
+  const { fetch, issuer, mapping, idKey } = options;
   const groupsClaim = mapping.groups && "claim" in mapping.groups ? mapping.groups.claim : "";
   return async (token) => {
     try {
@@ -48,7 +50,7 @@ function issuerMethod(options: OidcOptions): (token: string) => Promise<Identity
         claims = await withContext("could not expand distributed claims", () =>
           distributedClaim(claims, groupsClaim, { fetch, verify, issuerOf }),
         );
-      return identityOf(claims, mapping);
+      return identityOf(claims, mapping, idKey);
     } catch (error) {
       throw new BadCredential(`oidc: ${(error as Error).message}`);
     }

@@ -14,9 +14,22 @@ export interface TokenRef {
 export interface ClusterClaim {
   readonly namespace?: string;
   readonly serviceaccount?: Partial<TokenRef>;
+  readonly node?: Partial<TokenRef>;
   readonly pod?: Partial<TokenRef>;
   readonly secret?: Partial<TokenRef>;
   readonly warnafter?: number;
+}
+
+/** Features of tokens that later releases have. */
+export interface TokenFeatures {
+  /** Tokens have an identifier. */
+  readonly ids?: boolean;
+  /** Tokens bound to a pod name its node. */
+  readonly podNodes?: boolean;
+  /** Tokens can be bound to a node. */
+  readonly nodeBinding?: boolean;
+  /** Tokens bound to a node are accepted. */
+  readonly nodeBindingValidation?: boolean;
 }
 
 export interface TokenIssuer {
@@ -35,6 +48,10 @@ export interface TokenContents {
   /** The object the token is bound to. */
   readonly pod?: TokenRef | undefined;
   readonly secret?: TokenRef | undefined;
+  /** The node that the token is bound to, or that of the pod: then without UID if it does not exist. */
+  readonly node?: Partial<TokenRef> | undefined;
+  /** Identifier of the token. */
+  readonly id?: string | undefined;
   /** After this many seconds the token is still accepted, but its use is recorded. */
   readonly warnAfterSeconds?: number | undefined;
 }
@@ -44,10 +61,11 @@ export async function issueServiceAccountToken(
   contents: TokenContents,
 ): Promise<string> {
   const { SignJWT } = await import("jose/jwt/sign");
-  const { namespace, account, pod, secret, warnAfterSeconds } = contents;
+  const { namespace, account, pod, secret, node, id, warnAfterSeconds } = contents;
   const issued = Math.floor(contents.now / 1000);
   const claim: ClusterClaim = {
     namespace,
+    ...(node && { node }),
     ...(pod
       ? { pod: { name: pod.name, uid: pod.uid } }
       : secret && { secret: { name: secret.name, uid: secret.uid } }),
@@ -59,6 +77,7 @@ export async function issueServiceAccountToken(
     exp: issued + contents.seconds,
     iat: issued,
     iss: issuer,
+    ...(id !== undefined && { jti: id }),
     [dialect.data.tokenClaim]: claim,
     nbf: issued,
     sub: serviceAccountName(namespace, account.name),

@@ -40,7 +40,12 @@ function world() {
   const get = (kind: string) => (namespace: string, name: string) =>
     stored.get(`${kind}/${namespace}/${name}`);
   const clock = virtualClock(now);
-  const objects = { serviceAccount: get("serviceAccount"), pod: get("pod"), secret: get("secret") };
+  const objects = {
+    serviceAccount: get("serviceAccount"),
+    pod: get("pod"),
+    secret: get("secret"),
+    node: (name: string) => stored.get(`node/${name}`),
+  };
   const method = serviceAccountTokens({
     issuers: ["https://old", issuerName],
     keys,

@@ -8,7 +8,7 @@ import type { Dialect } from "#dialect";
 import { BadCredential } from "./authenticator.ts";
 import type { TokenMethod } from "./bearer-token.ts";
 import type { TokenKey } from "./service-account-keys.ts";
-import type { ClusterClaim, TokenRef } from "./service-account-token.ts";
+import type { ClusterClaim, TokenFeatures, TokenRef } from "./service-account-token.ts";
 import {
   type Identity,
   type User,
@@ -29,15 +29,19 @@ export interface StoredObject {
   /** Of a service account. */
   readonly secrets?: readonly { readonly name?: string | undefined }[] | undefined;
   /** Of a pod. */
-  readonly spec?: { readonly serviceAccountName?: string | undefined } | undefined;
+  readonly spec?:
+    | { readonly serviceAccountName?: string | undefined; readonly nodeName?: string | undefined }
+    | undefined;
 }
-type LookupResult = StoredObject | undefined | Promise<StoredObject | undefined>;
+type StoredNode = Pick<StoredObject, "metadata">;
+type LookupResult<T = StoredObject> = T | undefined | Promise<T | undefined>;
 
 /** Looks up the objects that tokens refer to. */
 export interface TokenObjects {
   serviceAccount(namespace: string, name: string): LookupResult;
   pod(namespace: string, name: string): LookupResult;
   secret(namespace: string, name: string): LookupResult;
+  node(name: string): LookupResult<StoredNode>;
 }
 
 export interface ServiceAccountTokenOptions {
@@ -50,6 +54,7 @@ export interface ServiceAccountTokenOptions {
   /** Maximum number of cached verified tokens. */
   readonly cacheSize?: number;
   readonly observer?: TokenObserver | undefined;
+  readonly features?: TokenFeatures;
 }
 
 /** Observes the verification of tokens. */
@@ -70,6 +75,7 @@ interface Claims {
   readonly exp?: number;
   readonly nbf?: number;
   readonly iat?: number;
+  readonly jti?: unknown;
 }
 interface Verified {
   readonly claims: Claims;
@@ -85,13 +91,13 @@ const maxAudienceSets = 32;
 export function serviceAccountTokens(
   options: ServiceAccountTokenOptions & { readonly issuers: readonly string[] },
 ): TokenMethod {
-  const { objects, clock, dialect } = options;
+  const { objects, clock, dialect, features = {} } = options;
   return issuedBy(options.issuers, options, async (verified, audiences) => {
     const { claims } = verified;
     const seconds = clock.now() / 1000;
     checkTimes(claims, seconds);
     const claim = (claims[dialect.data.tokenClaim] ?? {}) as ClusterClaim;
-    const { namespace = "", serviceaccount, pod, secret } = claim;
+    const { namespace = "", serviceaccount, pod, secret, node } = claim;
     const name = serviceaccount?.name ?? "";
     const account = await objects.serviceAccount(namespace, name);
     if (!account) throw new BadCredential(`service account ${namespace}/${name} not found`);
@@ -101,11 +107,14 @@ export function serviceAccountTokens(
       throw new BadCredential(`service account ${namespace}/${name} is not the one the token was issued for`);
     if (secret) checkBound(await objects.secret(namespace, secret.name ?? ""), secret, seconds);
     if (pod) checkBound(await objects.pod(namespace, pod.name ?? ""), pod, seconds);
-    const extra = pod?.name &&
-      pod.uid && {
-        [dialect.names.userExtra.podName]: [pod.name],
-        [dialect.names.userExtra.podUid]: [pod.uid],
-      };
+    if (node && !pod) {
+      if (!features.nodeBindingValidation)
+        throw new BadCredential(
+          "tokens bound to nodes are not accepted (ServiceAccountTokenNodeBindingValidation)",
+        );
+      checkBound(await objects.node(node.name ?? ""), node, seconds);
+    }
+    const extra = extraOf(claims, claim, options);
     const stale = claim.warnafter && seconds > claim.warnafter ? Math.floor(seconds) - claim.warnafter : 0;
     options.observer?.used("valid");
     if (stale) {
@@ -120,6 +129,28 @@ export function serviceAccountTokens(
     }
     return cachedIdentity(verified, audiences, () => userOf(namespace, name, account, extra));
   });
+}
+
+/** Returns the identifier of a credential by that of a token. */
+export const credentialIdOf = (tokenId: string): string => `JTI=${tokenId}`;
+
+function extraOf(
+  { jti }: Claims,
+  { pod, node }: ClusterClaim,
+  { dialect, features = {} }: ServiceAccountTokenOptions,
+): Record<string, string[]> | undefined {
+  const names = dialect.names.userExtra;
+  const extra: Record<string, string[]> = {};
+  if (pod?.name && pod.uid) {
+    extra[names.podName] = [pod.name];
+    extra[names.podUid] = [pod.uid];
+  }
+  if (features.ids && typeof jti === "string" && jti) extra[names.credentialId] = [credentialIdOf(jti)];
+  if (node?.name && (features.podNodes || !pod)) {
+    extra[names.nodeName] = [node.name];
+    if (node.uid) extra[names.nodeUid] = [node.uid];
+  }
+  return Object.keys(extra).length > 0 ? extra : undefined;
 }
 
 export interface LegacyTokenOptions extends ServiceAccountTokenOptions {
@@ -289,19 +320,19 @@ function checkTimes({ exp, nbf, iat }: Claims, seconds: number): void {
     throw new BadCredential("service account token is issued in the future");
 }
 
-function checkBound(object: StoredObject | undefined, ref: Partial<TokenRef>, seconds: number): void {
+function checkBound(object: StoredNode | undefined, ref: Partial<TokenRef>, seconds: number): void {
   if (!object || isDeleted(object, seconds) || object.metadata.uid !== ref.uid)
     throw new BadCredential("service account token has been invalidated");
 }
 
-const isDeleted = ({ metadata: { deletionTimestamp } }: StoredObject, seconds: number): boolean =>
+const isDeleted = ({ metadata: { deletionTimestamp } }: StoredNode, seconds: number): boolean =>
   Boolean(deletionTimestamp) && Date.parse(deletionTimestamp!) / 1000 < seconds - leeway;
 
 const userOf = (
   namespace: string,
   name: string,
   account: StoredObject,
-  extra?: Record<string, string[]> | "",
+  extra?: Record<string, string[]>,
 ): User => ({
   name: serviceAccountName(namespace, name),
   ...(account.metadata.uid && { uid: account.metadata.uid }),

@@ -2,10 +2,15 @@
 // lifetime.
 
 import type { BoundObjectReference, TokenRequest } from "#api";
-import { badRequest, conflict, type FieldError, invalid, invalidValue, notFound } from "#base";
+import { badRequest, conflict, type FieldError, invalid, invalidValue, newUuid, notFound } from "#base";
 import { groupName } from "#dialect";
-import type { StoredObject, TokenObjects } from "./service-account.ts";
-import { type TokenIssuer, issueServiceAccountToken } from "./service-account-token.ts";
+import { type StoredObject, type TokenObjects, credentialIdOf } from "./service-account.ts";
+import {
+  type TokenFeatures,
+  type TokenIssuer,
+  type TokenRef,
+  issueServiceAccountToken,
+} from "./service-account-token.ts";
 
 export interface TokenRequestOptions {
   readonly issuer: TokenIssuer;
@@ -19,6 +24,7 @@ export interface TokenRequestOptions {
    * are used past their requested lifetime.
    */
   readonly extend: boolean;
+  readonly features?: TokenFeatures;
 }
 
 interface Admission {
@@ -29,6 +35,8 @@ interface Admission {
 export interface TokenRequestResponse {
   readonly body: TokenRequest;
   readonly warnings: readonly string[];
+  /** Identifier of the token, if it has one. */
+  readonly credentialId?: string | undefined;
 }
 
 /** The lifetime that agents request for every pod; only this exact value is extended. */
@@ -79,7 +87,7 @@ export async function serveTokenRequest(
     ]);
   await admission.validate(draft);
 
-  const bound = await boundObject(options.objects, request.spec.boundObjectRef ?? undefined, target);
+  const bound = await boundObject(options, request.spec.boundObjectRef ?? undefined, target);
   const warnings: string[] = [];
   if (options.maximumSeconds > 0 && seconds > options.maximumSeconds) {
     warnings.push(
@@ -92,6 +100,7 @@ export async function serveTokenRequest(
     bound.pod !== undefined &&
     seconds === mountedTokenSeconds &&
     audiences.every((audience) => options.audiences.includes(audience));
+  const id = options.features?.ids ? newUuid() : undefined;
   const token = await issueServiceAccountToken(options.issuer, {
     namespace,
     account: { name, uid: account.metadata.uid ?? "" },
@@ -99,6 +108,7 @@ export async function serveTokenRequest(
     now,
     seconds: extended ? extendedSeconds : seconds,
     ...bound,
+    id,
     ...(extended && { warnAfterSeconds: seconds }),
   });
   const body: TokenRequest = {
@@ -106,38 +116,66 @@ export async function serveTokenRequest(
     spec: { ...draft.spec, expirationSeconds: seconds },
     status: { token, expirationTimestamp: timestamp(now + seconds * 1000) },
   };
-  return { body, warnings };
+  return { body, warnings, credentialId: id === undefined ? undefined : credentialIdOf(id) };
 }
 
+interface BoundObjects {
+  readonly pod?: TokenRef;
+  readonly secret?: TokenRef;
+  readonly node?: Partial<TokenRef>;
+}
+
+const resources = { Pod: "pods", Secret: "secrets", Node: "nodes" } as const;
+
 async function boundObject(
-  objects: TokenObjects,
+  { objects, features = {} }: Pick<TokenRequestOptions, "objects" | "features">,
   ref: BoundObjectReference | undefined,
   { namespace, name }: { readonly namespace: string; readonly name: string },
-): Promise<Partial<Record<"pod" | "secret", { name: string; uid: string }>>> {
+): Promise<BoundObjects> {
   if (!ref) return {};
   const { kind = "", apiVersion = "", name: boundName = "", uid } = ref;
-  const type = apiVersion.includes("/") ? undefined : kind;
-  if (type !== "Pod" && type !== "Secret")
+  if (apiVersion.includes("/") || !isBindable(kind, features))
     throw badRequest(
       `cannot bind token to object of type ${apiVersion.includes("/") ? apiVersion : `/${apiVersion}`}, Kind=${kind}`,
     );
   if (boundName === "") throw badRequest("Name parameter required.");
   if (boundName.includes("/") || boundName.includes("%") || boundName === "." || boundName === "..")
     throw badRequest(`Name parameter invalid: ${JSON.stringify(boundName)}: it cannot stand in a path`);
-  const object: StoredObject | undefined = await (type === "Pod"
-    ? objects.pod(namespace, boundName)
-    : objects.secret(namespace, boundName));
-  if (!object) throw notFound({ group: "", resource: type === "Pod" ? "pods" : "secrets" }, boundName);
-  if (type === "Pod" && object.spec?.serviceAccountName !== name) {
+  const object = await lookUp(objects, kind, namespace, boundName);
+  if (!object) throw notFound({ group: "", resource: resources[kind] }, boundName);
+  if (kind === "Pod" && object.spec?.serviceAccountName !== name) {
     throw badRequest(
       `cannot bind token for serviceaccount ${JSON.stringify(name)} to pod running with different serviceaccount name.`,
     );
   }
   if (uid && uid !== object.metadata.uid) {
     const why = `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`;
-    throw conflict({ group: "", resource: type }, boundName, why);
+    throw conflict({ group: "", resource: kind }, boundName, why);
   }
-  return { [type === "Pod" ? "pod" : "secret"]: { name: boundName, uid: object.metadata.uid ?? "" } };
+  const bound: TokenRef = { name: boundName, uid: object.metadata.uid ?? "" };
+  if (kind === "Secret") return { secret: bound };
+  if (kind === "Node") return { node: bound };
+  const nodeName = object.spec?.nodeName;
+  return { pod: bound, ...(features.podNodes && nodeName && { node: await nodeRef(objects, nodeName) }) };
+}
+
+function isBindable(kind: string, { nodeBinding }: TokenFeatures): kind is keyof typeof resources {
+  if (kind !== "Node" || nodeBinding) return Object.hasOwn(resources, kind);
+  return false;
+}
+
+const lookUp = (
+  objects: TokenObjects,
+  kind: keyof typeof resources,
+  namespace: string,
+  name: string,
+): StoredObject | undefined | Promise<StoredObject | undefined> =>
+  kind === "Node" ? objects.node(name) : objects[kind === "Pod" ? "pod" : "secret"](namespace, name);
+
+/** Returns the node of a pod; without a UID if it does not exist. */
+async function nodeRef(objects: TokenObjects, name: string): Promise<Partial<TokenRef>> {
+  const uid = (await objects.node(name))?.metadata.uid;
+  return { name, ...(uid && { uid }) };
 }
 
 const timestamp = (milliseconds: number): string => `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;

@@ -146,6 +146,7 @@ export function wellKnownNames({
       webhookFailedOpenValidatingPrefix: `failed-open.validating.webhook.admission.${suffix}/`,
       policyFailure: `validation.policy.admission.${suffix}/validation_failure`,
       podSecurityPrefix: `pod-security.${domain}/`,
+      issuedCredentialId: `authentication.${domain}/issued-credential-id`,
       staleToken: `authentication.${suffix}/stale-token`,
       legacyToken: `authentication.${suffix}/legacy-token`,
       missingSan: `missing-san.invalid-cert.${domain}/`,
@@ -177,10 +178,13 @@ export function wellKnownNames({
       agentServing: `${domain}/${agent}-serving`,
       legacyUnknown: `${domain}/legacy-unknown`,
     },
-    /** Extra attributes of a service account user. */
+    /** Extra attributes of a user. */
     userExtra: {
       podName: `authentication.${domain}/pod-name`,
       podUid: `authentication.${domain}/pod-uid`,
+      nodeName: `authentication.${domain}/node-name`,
+      nodeUid: `authentication.${domain}/node-uid`,
+      credentialId: `authentication.${domain}/credential-id`,
     },
     /** Service account tokens in secrets: issuer and claims. */
     legacyTokens: {

@@ -1,6 +1,6 @@
 // `serviceaccounts/token`: issues tokens of service accounts.
 import { TokenRequest } from "#api";
-import { type TokenKey, type TokenObjects, serveTokenRequest } from "#authn";
+import { type TokenFeatures, type TokenKey, type TokenObjects, serveTokenRequest } from "#authn";
 import { groupName } from "#dialect";
 import type { VirtualResource } from "#endpoints";
 import {
@@ -20,16 +20,17 @@ export interface TokenEndpointOptions {
   /** 0 for no limit. */
   readonly maximumSeconds: number;
   readonly extend: boolean;
+  readonly features: TokenFeatures;
 }
 
 /** Returns no endpoints without a signing key. */
 export function tokenEndpoints(
   context: VirtualContext,
-  { issuer, signing, objects, audiences, maximumSeconds, extend }: TokenEndpointOptions,
+  { issuer, signing, ...others }: TokenEndpointOptions,
 ): readonly VirtualResource[] {
   const { dialect, clock } = context;
   if (!signing || !issuer) return [];
-  const options = { issuer: { issuer, key: signing, dialect }, objects, audiences, maximumSeconds, extend };
+  const options = { issuer: { issuer, key: signing, dialect }, ...others };
   return [
     {
       path: "serviceaccounts/token",
@@ -45,13 +46,14 @@ export function tokenEndpoints(
           choice,
         } = await decodeRequest<TokenRequest>(call, context, TokenRequest);
         const { namespace, name } = call.target;
-        const { body, warnings } = await serveTokenRequest(
+        const { body, warnings, credentialId } = await serveTokenRequest(
           options,
           request,
           { namespace, name, now: clock.now() },
           admissionOf(call, context, TokenRequest, write),
         );
         for (const text of warnings) call.warn(text);
+        if (credentialId !== undefined) call.annotate(dialect.names.audit.issuedCredentialId, credentialId);
         return encodeReply(201, body, TokenRequest, choice, context);
       },
     },

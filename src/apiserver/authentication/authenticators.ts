@@ -4,6 +4,7 @@ import type { Secret } from "#api";
 import {
   type Authenticator,
   type CertificateVerifier,
+  type TokenFeatures,
   type TokenKey,
   type TokenMethod,
   type TokenObjects,
@@ -33,8 +34,8 @@ import {
   webhookTokens,
 } from "#authn";
 import { webhook, webhookConnection } from "#client";
-import type { Clock, Metrics } from "#base";
-import { componentName, streamProtocols } from "#dialect";
+import { type Metrics, minorOf } from "#base";
+import { type Dialect, componentName, streamProtocols } from "#dialect";
 import { update, type ServerObjects } from "#registry";
 import type { Dial } from "#http";
 import type { OutboundOptions } from "../authorization/authorizers.ts";
@@ -67,6 +68,7 @@ export interface AuthenticationObservers {
   readonly reloads: Reloads;
   /** Whether the last use of tokens stored in secrets is recorded. */
   readonly tracksTokens: boolean;
+  readonly tokenFeatures: TokenFeatures;
 }
 
 /**
@@ -77,7 +79,7 @@ export function authenticationFor(
   server: ServerObjects,
   settings: ApiserverSettings,
   own: OwnCredentials | undefined,
-  { metrics, reloads, tracksTokens }: AuthenticationObservers,
+  { metrics, reloads, tracksTokens, tokenFeatures: features }: AuthenticationObservers,
   outbound: OutboundOptions,
 ): Authentication {
   const { dialect, clock } = server;
@@ -116,12 +118,13 @@ export function authenticationFor(
         ...(tracksTokens && { onUse: (...use) => void recordTokenUse(server, ...use) }),
       }),
     );
-    if (issuers.length) tokens.push(serviceAccountTokens({ ...common, issuers }));
+    if (issuers.length) tokens.push(serviceAccountTokens({ ...common, issuers, features }));
   }
   const configured = settings.authenticationConfig
     ? configuredAuthentication(settings.authenticationConfig, {
         dialect,
         clock,
+        idKey: idKeyOf(settings, dialect),
         reserved: issuers,
         networks: { controlplane: outbound.dial, cluster: outbound.cluster },
         cacheMilliseconds,
@@ -169,7 +172,7 @@ function reloadedTokens(file: string, reloads: Reloads): TokenMethod {
 const trustCheckMilliseconds = 5_000;
 
 function certificateMethods(
-  { clock }: ServerObjects,
+  { clock, dialect }: ServerObjects,
   settings: ApiserverSettings,
   { metrics, reloads }: Pick<AuthenticationObservers, "metrics" | "reloads">,
   signal: AbortSignal,
@@ -200,15 +203,21 @@ function certificateMethods(
       clientCertificates(
         verifier(settings.clientCaFile, "--client-ca-file"),
         certificateExpirationMetric(metrics, clock),
+        idKeyOf(settings, dialect),
       ),
     );
   return methods;
 }
 
+/** The extra attribute of users that identifies their certificate or token; later releases have it. */
+const idKeyOf = ({ release }: ApiserverSettings, { names }: Dialect): string | undefined =>
+  minorOf(release) < 32 ? undefined : names.userExtra.credentialId;
+
 const tokenObjects = ({ resources }: ServerObjects): TokenObjects => ({
   serviceAccount: (namespace, name) => resources.serviceAccounts.get(`${namespace}/${name}`),
   pod: (namespace, name) => resources.pods.get(`${namespace}/${name}`),
   secret: (namespace, name) => resources.secrets.get(`${namespace}/${name}`),
+  node: (name) => resources.nodes.get(name),
 });
 
 /** Records on the secret the day a token was last used, so that unused legacy tokens can be cleaned up. */
@@ -266,7 +275,7 @@ function remoteTokens(
     methods.push(audienceAgnostic(bootstrapTokens({ dialect, clock, secret }), audiences));
   }
   if (settings.oidcIssuerUrl)
-    methods.push(audienceAgnostic(cachedTokens(oidcMethod(settings, clock, dial), cacheOptions), audiences));
+    methods.push(audienceAgnostic(cachedTokens(oidcMethod(settings, server, dial), cacheOptions), audiences));
   if (configured) methods.push(audienceAgnostic(configured, audiences));
   if (settings.authenticationTokenWebhookConfigFile) {
     const hook = webhook({
@@ -292,7 +301,11 @@ function remoteTokens(
   return methods;
 }
 
-function oidcMethod(settings: ApiserverSettings, clock: Clock, dial: Dial | undefined): TokenMethod {
+function oidcMethod(
+  settings: ApiserverSettings,
+  { clock, dialect }: ServerObjects,
+  dial: Dial | undefined,
+): TokenMethod {
   const { oidcCaFile } = settings;
   const ca = oidcCaFile ? readFileSync(oidcCaFile, "utf8") : undefined;
   if (ca !== undefined) trustBundle(ca, oidcCaFile);
@@ -309,6 +322,7 @@ function oidcMethod(settings: ApiserverSettings, clock: Clock, dial: Dial | unde
         groupsPrefix: settings.oidcGroupsPrefix,
         requiredClaims: settings.oidcRequiredClaim,
       }),
+      idKey: idKeyOf(settings, dialect),
       clock,
       fetch: documentFetcher(ca, dial),
     },

@@ -19,6 +19,8 @@ import type { Reloads } from "../serving/reloads.ts";
 export interface ConfiguredOptions {
   readonly dialect: Dialect;
   readonly clock: Clock;
+  /** The extra attribute of users that identifies their token, if any. */
+  readonly idKey: string | undefined;
   /** Issuers of service account tokens; no other issuer may use the same URL. */
   readonly reserved: readonly string[];
   readonly networks: { readonly controlplane?: Dial | undefined; readonly cluster?: Dial | undefined };
@@ -34,7 +36,7 @@ export interface ConfiguredAuthentication extends TokenMethod {
 }
 
 export function configuredAuthentication(file: string, options: ConfiguredOptions): ConfiguredAuthentication {
-  const { dialect, clock, reserved, observer, cacheMilliseconds, reloads } = options;
+  const { dialect, clock, idKey, reserved, observer, cacheMilliseconds, reloads } = options;
   const read = (text: string) => {
     const { issuers, anonymous } = parseAuthenticationConfig(text, file, dialect, reserved);
     const method = oidcTokens(
@@ -44,6 +46,7 @@ export function configuredAuthentication(file: string, options: ConfiguredOption
         audiences: issuer.audiences,
         algorithms: signingAlgorithms,
         mapping: issuer.mapping,
+        idKey,
         clock,
         fetch: documentFetcher(issuer.ca, dialOf(issuer, options.networks)),
       })),

@@ -242,6 +242,11 @@ export const apiserverChecks: readonly Check<ApiserverSettings>[] = [
         );
     },
   ),
+  check("tokens are bound to nodes only if that is validated", (_settings, blame, { enabled }) => {
+    const needed = "ServiceAccountTokenNodeBindingValidation";
+    if (enabled("ServiceAccountTokenNodeBinding") && !enabled(needed))
+      blame(["featureGates"], `ServiceAccountTokenNodeBinding can only be enabled if ${needed} is enabled`);
+  }),
   check("--runtime-config names existing APIs", ({ release, runtimeConfig }, blame, { dialect }) => {
     for (const problem of runtimeConfigProblems(runtimeConfig, dialect, minorOf(release)))
       blame(["runtimeConfig"], problem);
