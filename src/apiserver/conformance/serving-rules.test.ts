@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { type Settings, connect } from "node:http2";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -114,6 +114,16 @@ test("without files a self-signed pair for the public address is created, stored
   assert.deepEqual(readdirSync(certDir).toSorted(), ["apiserver.crt", "apiserver.key"]);
   assert.equal(statSync(join(certDir, "apiserver.key")).mode & 0o077, 0);
   assert.equal((await open(t, given)).certificate, certificate);
+});
+
+test("a lone certificate or key in the certificate directory ends the start", async (t) => {
+  for (const lone of ["apiserver.crt", "apiserver.key"]) {
+    const certDir = folder(t);
+    const given = { ...settings(`--cert-dir=${certDir}`, "--bind-address=127.0.0.1"), securePort: 0 };
+    writeFileSync(join(certDir, lone), "x");
+    const missing = lone === "apiserver.crt" ? "apiserver\\.key" : "apiserver\\.crt";
+    await assert.rejects(open(t, given), new RegExp(`^Error: --cert-dir: .*${missing} .* as a pair$`));
+  }
 });
 
 test("a pair put into the certificate directory before the start is served, whatever its names", async (t) => {

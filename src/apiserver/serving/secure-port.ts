@@ -147,12 +147,13 @@ async function selfSignedPair(settings: ApiserverSettings, clock: Clock): Promis
     join(settings.certDir, "apiserver.crt"),
     join(settings.certDir, "apiserver.key"),
   ];
-  try {
-    const found = { certificate: readFileSync(certFile, "utf8"), key: readFileSync(keyFile, "utf8") };
-    if (isPairKept(found, names, clock.now(), 24 * 3600 * 1000)) return { certFile, keyFile };
-  } catch {
-    // There is no pair yet.
+  const [certificate, key] = [contentOf(certFile), contentOf(keyFile)];
+  if ((certificate === undefined) !== (key === undefined)) {
+    const missing = certificate === undefined ? certFile : keyFile;
+    throw new Error(`--cert-dir: ${missing} cannot be read: certificate and key must be supplied as a pair`);
   }
+  if (certificate !== undefined && key !== undefined)
+    if (isPairKept({ certificate, key }, names, clock.now(), 24 * 3600 * 1000)) return { certFile, keyFile };
   const stamp = `${Math.trunc(clock.now() / 1000)}`;
   const validity = { now: clock.now(), days: 365 };
   // Elliptic curve keys are fast to generate and work for every client unless RSA cipher suites are
@@ -162,6 +163,14 @@ async function selfSignedPair(settings: ApiserverSettings, clock: Clock): Promis
     : selfSigned({ commonName: `${names[0]}@${stamp}` }, names, validity);
   writePair(made, certFile, keyFile);
   return { certFile, keyFile };
+}
+
+function contentOf(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return undefined;
+  }
 }
 
 /** Returns the address at which other members of the cluster reach this server. */
