@@ -2,7 +2,7 @@
 // where enabled, serves health and metrics, and runs until a stop is requested.
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { type Metrics, type RootLog, createMetrics, processMetrics, systemClock } from "#base";
+import { type Metrics, type RootLog, systemClock } from "#base";
 import {
   type ApiClient,
   type HttpsOptions,
@@ -16,12 +16,12 @@ import {
 } from "#client";
 import { accountClients, leaderHealth, runAsLeader } from "#controllerkit";
 import { type Dialect, componentAgent } from "#dialect";
-import { type HealthCheck, buildInfo, featureMetrics } from "#http";
-import { knownGates } from "#options";
+import type { HealthCheck } from "#http";
 import { ownMemory, returnMemory } from "../memory-return.ts";
 import { reasonToStop, notifySupervisor } from "../up/channel.ts";
 import { openHealthPort } from "./health-port.ts";
 import { leaderStatus } from "./leader-status.ts";
+import { programMetrics } from "./program-metrics.ts";
 
 export interface ControlSettings {
   readonly orchconfig: string;
@@ -34,6 +34,8 @@ export interface ControlSettings {
   readonly leaderElectRetryPeriod?: number;
   readonly leaderElectResourceName?: string;
   readonly leaderElectResourceNamespace?: string;
+  /** The release of the API server, for programs that depend on it. */
+  readonly release?: string;
 }
 
 export interface ControlRun {
@@ -61,10 +63,7 @@ export async function runProgram(
   log: RootLog,
   run: (parts: ControlRun) => Promise<void>,
 ): Promise<number> {
-  const metrics = createMetrics();
-  processMetrics(metrics);
-  buildInfo(metrics, dialect);
-  featureMetrics(metrics, { dialect, gates: knownGates, enabled });
+  const metrics = programMetrics({ dialect, enabled }, settings.release);
   const userAgent = componentAgent(dialect, component);
   const connection = connectionOf(readClientConfig(settings.orchconfig));
   const requests = requestMetrics(metrics, systemClock, new URL(connection.server).host);
