@@ -23,6 +23,7 @@ import {
 import {
   DecodeError,
   PatchError,
+  applyDefaults,
   converterMessage,
   duplicateKeysMessage,
   fromJsonValue,
@@ -42,6 +43,7 @@ import { type WriteOptions, writeOptions } from "./options.ts";
 import { recordPatch } from "./recorded-request.ts";
 import { invalidPatch } from "./patch-error.ts";
 import { patchedText } from "./patched-text.ts";
+import { endpointOfVersion } from "./registered-versions.ts";
 
 export const patchTypes = [
   "application/json-patch+json",
@@ -257,15 +259,23 @@ function decodedPatch(
 ): DecodedBody {
   try {
     const truncates = type === "application/strategic-merge-patch+json";
+    if (!truncates && !endpoint.resource.strategy.custom) {
+      const { kind, apiVersion } = (tree ?? {}) as Partial<Record<"kind" | "apiVersion", unknown>>;
+      if (typeof apiVersion === "string" && apiVersion !== "" && apiVersion !== endpoint.apiVersion) {
+        const other = kind && kind !== endpoint.kind ? undefined : endpointOfVersion(endpoint, apiVersion);
+        if (!other) throw invalid(`kind and apiVersion may not change (to ${String(kind)}, ${apiVersion})`);
+        return inVersion(endpoint, other, tree);
+      }
+    }
     const decoded = fromJsonValue(endpoint.schema, tree, { truncates }) as unknown as DecodedBody;
     const { value } = decoded;
     if (endpoint.resource.strategy.custom) checkCustomPatch(endpoint, value, name, invalid);
-    else if (type !== "application/strategic-merge-patch+json") {
+    else if (!truncates) {
       if (!value.apiVersion)
         throw badRequest(
           `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
         );
-      if ((value.kind && value.kind !== endpoint.kind) || value.apiVersion !== endpoint.apiVersion)
+      if (value.kind && value.kind !== endpoint.kind)
         throw invalid(`kind and apiVersion may not change (to ${value.kind}, ${value.apiVersion})`);
     }
     value.kind = endpoint.kind;
@@ -277,6 +287,15 @@ function decodedPatch(
       type === "application/strategic-merge-patch+json" ? converterMessage(error) : error.message,
     );
   }
+}
+
+/** Decodes an object in another version of its kind and converts it to the version of the request. */
+function inVersion(endpoint: Endpoint, other: Endpoint, tree: unknown): DecodedBody {
+  const { value, strict } = fromJsonValue(other.schema, tree) as unknown as DecodedBody;
+  applyDefaults(other.schema, value as never);
+  const named = { ...value, kind: endpoint.kind, apiVersion: other.apiVersion };
+  if (other === endpoint) return { value: named, strict };
+  return { value: endpoint.fromHub(other.toHub(named)), strict };
 }
 
 /**
