@@ -37,7 +37,10 @@ export interface ContextParts
       | "resize"
       | "users"
     >,
-    Pick<SyncContext["settings"], "cpu" | "dead" | "logFolder" | "owner" | "reportsNetwork"> {
+    Pick<
+      SyncContext["settings"],
+      "cpu" | "dead" | "logFolder" | "owner" | "reportsNetwork" | "reportsHostIps"
+    > {
   readonly podMetrics: ReturnType<typeof createPodMetrics>;
   readonly health: RuntimeHealth;
   readonly credentialProviders?: CredentialProviders | undefined;
@@ -62,6 +65,7 @@ export function contextFrom(
     logFolder,
     owner,
     reportsNetwork,
+    reportsHostIps,
     ...others
   } = parts;
   const { credentialProviders, ignoresLateCommands, legacyHttp, ...rest } = others;
@@ -119,6 +123,7 @@ export function contextFrom(
       logFolder,
       owner,
       reportsNetwork,
+      reportsHostIps,
       cpu,
       memoryCapacityBytes: machine.memoryBytes,
       dead,

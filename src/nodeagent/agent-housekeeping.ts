@@ -22,7 +22,7 @@ export interface HousekeepingParts extends Pick<
 }
 
 export function runHousekeeping(
-  { settings, clock, log, runtime }: AgentDeps,
+  { settings, clock, log, runtime, events, nodeName }: AgentDeps,
   { cache, workers, dead, podRange: range, ...kept }: HousekeepingParts,
   lifecycle: AgentLifecycle,
 ): void {
@@ -37,7 +37,25 @@ export function runHousekeeping(
   lifecycle.run(
     podRange({ runtime, clock, log, range }, signal),
     housekeeping({ ...kept, clock, log, isKnown }, signal),
-    collectDeadContainers({ clock, log, runtime, files: kept.files, limits: dead, pods, isOver }, signal),
+    collectDeadContainers(
+      {
+        clock,
+        log,
+        runtime,
+        files: kept.files,
+        limits: dead,
+        pods,
+        isOver,
+        onFailure: (message) =>
+          events.event(
+            { kind: "Node", name: nodeName, uid: nodeName },
+            "Warning",
+            "ContainerGCFailed",
+            message,
+          ),
+      },
+      signal,
+    ),
     logRotation(
       {
         clock,

@@ -1,4 +1,5 @@
 // Parts of the agent that are built from its settings: runtime, node, pod sources and cgroups.
+import type { Pod } from "#api";
 import type { Clock, Log } from "#base";
 import type { ApiClient } from "#client";
 import { type ContainerRuntime, grpcRuntime } from "#cri";
@@ -18,6 +19,7 @@ import type { EventRecorder } from "./interfaces.ts";
 import { fileSource } from "./sources/file-source.ts";
 import { urlSource } from "./sources/url-source.ts";
 import type { SourceName, WantedPods } from "./sources/wanted-pods.ts";
+import { longNameOf, nameOf, referenceTo } from "./pod.ts";
 
 /** Dependencies that nearly every part of the agent needs. */
 export interface AgentDeps {
@@ -92,6 +94,7 @@ export function manifestSources(
     nodeName,
     clock,
     log,
+    onIgnored: (message: string) => log.warn("part of a static pod manifest is ignored", { message }),
     onProblem: (message: string) =>
       events.event({ kind: "Node", name: nodeName, uid: nodeName }, "Warning", "InvalidStaticPod", message),
   };
@@ -132,6 +135,15 @@ export function manifestSources(
       : []),
   ];
 }
+
+/** Reports a static pod that is ignored because of its name. */
+export const reportDuplicate = ({ events }: Pick<AgentDeps, "events">, pod: Pod, source: string): void =>
+  events.event(
+    referenceTo(pod),
+    "Warning",
+    "FailedValidation",
+    `Error validating pod ${longNameOf(pod)} from ${source} due to duplicate pod name ${JSON.stringify(nameOf(pod))}, ignoring`,
+  );
 
 /** Returns the resources reserved for system daemons and the agent. */
 export const reservedOf = (settings: NodeagentSettings): readonly Amounts[] =>

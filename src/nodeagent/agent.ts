@@ -15,6 +15,7 @@ import { managersFrom } from "./agent-managers.ts";
 import {
   manifestSources,
   nodeFrom,
+  reportDuplicate,
   setUpSystemCgroups,
   reservedOf,
   sourcesOf,
@@ -211,6 +212,7 @@ async function assemble(
     dialect,
     clock,
     sources: sourcesOf(settings, client),
+    onDuplicate: (pod, source) => reportDuplicate(environment, pod, source),
     onWanted: (pod) => {
       all.set(pod);
       mirror?.wake();
@@ -300,6 +302,7 @@ async function assemble(
     logFolder: podLogs,
     owner,
     reportsNetwork: gates.enabled("PodHasNetworkCondition"),
+    reportsHostIps: gates.enabled("PodHostIPs"),
     onProbe: (uid) => all.wake(uid),
     ignoresLateCommands: !gates.enabled("ExecProbeTimeout"),
     legacyHttp: !consistentHttpGet,

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { silentLog, virtualClock } from "#base";
 import { fakeRuntime } from "#cri";
+import { GrpcError } from "#http";
 import { container, observed, samplePod } from "../pod.fixture.ts";
 import { type DeadLimits, collectDeadContainers, surplusOfNode, surplusOfPod } from "./dead-containers.ts";
 import type { ObservedPod } from "./observed.ts";
@@ -96,13 +97,14 @@ for (const [name, more, expected] of ofNode) {
   });
 }
 
-test("the node's containers are collected every minute, and only if there is a limit", async () => {
+test("the node's containers are collected every minute, and a failure to list them is reported", async () => {
   const clock = virtualClock();
   const runtime = fakeRuntime({ clock });
   const removed: string[] = [];
   runtime.removeContainer = async (id) => void removed.push(id);
   const removedLogs: string[] = [];
   const stop = new AbortController();
+  const failures: string[] = [];
   const options = {
     clock,
     log: silentLog,
@@ -110,14 +112,17 @@ test("the node's containers are collected every minute, and only if there is a l
     files: { removeLog: async (path: string) => void removedLogs.push(path) },
     pods: () => [seen("p", "a1 exited 1", "a0 exited 1")],
     isOver: () => true,
+    onFailure: (message: string) => void failures.push(message),
   };
-  await collectDeadContainers({ ...options, limits: limits({}) }, stop.signal);
   const rounds = collectDeadContainers({ ...options, limits: limits({ total: 1 }) }, stop.signal);
   await clock.advance(59_000);
   assert.deepEqual(removed, []);
   await clock.advance(1000);
   assert.deepEqual(removed, ["p.a0"]);
   assert.equal(removedLogs.length, 1, "its log is removed, too");
+  runtime.faults.fail("ListContainers", new GrpcError("UNAVAILABLE", "no socket"));
+  await clock.advance(60_000);
+  assert.deepEqual([removed, failures], [["p.a0"], ["rpc error: code = Unavailable desc = no socket"]]);
   stop.abort();
   await rounds;
 });

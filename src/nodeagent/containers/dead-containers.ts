@@ -2,6 +2,7 @@
 // choice is made by pure functions. The newest container of each name of a live pod is kept for its status.
 import type { Clock, Log } from "#base";
 import type { ContainerRuntime } from "#cri";
+import { grpcErrorText } from "../errors.ts";
 import type { ObservedContainer, ObservedPod } from "./observed.ts";
 
 export interface DeadLimits {
@@ -85,24 +86,30 @@ export interface CollectionOptions {
   readonly files: { removeLog(path: string): Promise<void> };
   readonly limits: DeadLimits;
   readonly pods: () => readonly ObservedPod[];
+  /** Called when the runtime cannot list containers or sandboxes, as at each collection of the kubelet. */
+  readonly onFailure: (message: string) => void;
   /** Reports whether no container of the pod will run again. */
   readonly isOver: (podUid: string) => boolean;
 }
 
 const periodMilliseconds = 60_000;
 
-/**
- * Runs periodically until the signal is aborted. Returns at once if only the limit per name is set, because
- * every pod sync enforces that limit.
- */
+/** Runs periodically until the signal is aborted. A limit per name alone is enforced by every pod sync. */
 export async function collectDeadContainers(
-  { clock, log, runtime, files, limits, pods, isOver }: CollectionOptions,
+  { clock, log, runtime, files, limits, pods, onFailure, isOver }: CollectionOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  if (limits.total < 0 && limits.ageMilliseconds === 0) return;
+  const isLimited = limits.total >= 0 || limits.ageMilliseconds > 0;
   while (!signal.aborted) {
     await clock.sleep(periodMilliseconds, signal).catch(() => undefined);
     if (signal.aborted) return;
+    try {
+      await Promise.all([runtime.listContainers(), runtime.listPodSandboxes()]);
+    } catch (error) {
+      if (!signal.aborted) onFailure(grpcErrorText(error));
+      continue;
+    }
+    if (!isLimited) continue;
     for (const container of surplusOfNode(pods(), limits, clock.now(), isOver)) {
       await removeDeadContainer({ runtime, files }, container, signal).catch((error: unknown) =>
         log.warn("failed to remove dead container", {

@@ -23,6 +23,7 @@ export const agentGates: readonly string[] = [
   "PodAndContainerStatsFromCRI",
   "PodDisruptionConditions",
   "PodHasNetworkCondition",
+  "PodHostIPs",
   "RecoverVolumeExpansionFailure",
   "SizeMemoryBackedVolumes",
   "TopologyManager",

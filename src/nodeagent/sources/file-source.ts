@@ -26,6 +26,8 @@ export async function fileSource(options: FileSourceOptions, signal: AbortSignal
   const { clock, log, path, read = (file: string) => readFile(file, "utf8") } = options;
   const reported = new Map<string, string>();
   const last = new Map<string, readonly Pod[]>();
+  /** The content of each manifest that was last parsed. */
+  const parsed = new Map<string, string>();
   /** How often a name was created or removed since the files were last read. */
   const renames = new Map<string, number>();
   let wake = (): void => undefined;
@@ -86,12 +88,15 @@ export async function fileSource(options: FileSourceOptions, signal: AbortSignal
     }
     if (text.trim() === "") {
       last.delete(file);
+      parsed.delete(file);
       return [];
     }
     try {
       if (text.length > maxManifestBytes)
         throw new ManifestError(`${file}: larger than ${maxManifestBytes} bytes`);
-      const pods = readManifest(text, { ...options, origin: file, isFile: true });
+      const onIgnored = parsed.get(file) === text ? undefined : options.onIgnored;
+      parsed.set(file, text);
+      const pods = readManifest(text, { ...options, onIgnored, origin: file, isFile: true });
       last.set(file, pods);
       reported.delete(file);
       return pods;

@@ -53,19 +53,38 @@ test("the uid depends on the content and origin of the manifest", () => {
   assert.notEqual(uid(manifest()), uid(manifest(), "/m/other.yaml"));
 });
 
-test("a manifest may hold several pods, as documents, as a list, in JSON", () => {
-  const namesOf = (text: string) => read(text).map(({ metadata }) => metadata.name);
-  assert.deepEqual(namesOf(`${manifest("a")}---\n${manifest("b")}`), ["a-n1", "b-n1"]);
-  assert.deepEqual(
-    namesOf(
-      JSON.stringify({
-        apiVersion: "v1",
-        kind: "PodList",
-        items: [{ metadata: { name: "x" }, spec: { containers: [{ name: "c", image: "i" }] } }],
-      }),
-    ),
-    ["x-n1"],
-  );
+test("a manifest is a pod in YAML or JSON, of which the first document is read; from a URL also a list", () => {
+  const ignored: string[] = [];
+  const namesOf = (text: string, isFile: boolean) =>
+    readManifest(text, {
+      dialect,
+      nodeName: "n1",
+      origin: "/m",
+      isFile,
+      onIgnored: (message) => ignored.push(message),
+    }).map(({ metadata }) => metadata.name);
+  assert.deepEqual(namesOf(`---\n${manifest("a")}---\n${manifest("b")}`, true), ["a-n1"]);
+  assert.deepEqual(ignored, ["/m: only the first document is read"]);
+  const pod = { metadata: { name: "x" }, spec: { containers: [{ name: "c", image: "i" }] } };
+  assert.deepEqual(namesOf(JSON.stringify({ apiVersion: "v1", kind: "Pod", ...pod }), true), ["x-n1"]);
+  const list = JSON.stringify({ apiVersion: "v1", kind: "PodList", items: [pod] });
+  assert.deepEqual(namesOf(list, false), ["x-n1"]);
+  assert.throws(() => namesOf(list, true), /expected a Pod, found PodList/);
+});
+
+test("an unknown field of a manifest is ignored and reported", () => {
+  const ignored: string[] = [];
+  const text = manifest().replace("spec:", "spec:\n  containerz: []");
+  const pods = readManifest(text, {
+    dialect,
+    nodeName: "n1",
+    origin: "/m",
+    isFile: true,
+    onIgnored: (message) => ignored.push(message),
+  });
+  assert.equal(pods.length, 1);
+  assert.deepEqual(ignored.length, 1);
+  assert.match(ignored[0]!, /^\/m: .*containerz/);
 });
 
 test("a volume without a type is an emptyDir", () =>
@@ -84,22 +103,24 @@ for (const line of referring)
 
 const refused: [name: string, text: string, message: RegExp][] = [
   ["invalid YAML", "a: b: c", /web\.yaml/],
-  ["another kind", "kind: Service\n", /expected a Pod or a PodList, found Service/],
+  ["another kind", "apiVersion: v1\nkind: Service\n", /expected a Pod, found Service/],
   ["no kind", "a: 1\n", /found no kind/],
-  ["an unknown field", manifest().replace("spec:", "spec:\n  containerz: []"), /containerz/],
+  ["no API version", "kind: Pod\nmetadata: {name: a}\n", /expected apiVersion "v1", found none/],
+  ["no content", "# nothing\n", /found no kind/],
+  ["no name", manifest('""'), /metadata\.name/],
   [
     "no containers",
-    "kind: Pod\nmetadata: {name: a}\nspec: {containers: []}\n",
+    "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: []}\n",
     /spec\.containers: Required value/,
   ],
   [
     "a container without an image",
-    "kind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: c}]}\n",
+    "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: c}]}\n",
     /has no image/,
   ],
   [
     "two containers with the same name",
-    'kind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: c, image: "i"}, {name: c, image: "i"}]}\n',
+    'apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: c, image: "i"}, {name: c, image: "i"}]}\n',
     /used twice/,
   ],
   [
@@ -131,7 +152,7 @@ test("sources affect only their own pods, and the store is ready once all have s
     onUnwanted: (uid) => void notify.push(`-${uid}`),
     onReady: () => void notify.push("ready"),
   });
-  const pod = (uid: string, resourceVersion = "1"): Pod => samplePod({}, { uid, resourceVersion });
+  const pod = (uid: string, resourceVersion = "1"): Pod => samplePod({}, { uid, name: uid, resourceVersion });
   wanted.put("api", pod("a"));
   wanted.replace("file", [pod("f"), pod("g")]);
   assert.equal(wanted.ready(), false);
@@ -142,6 +163,23 @@ test("sources affect only their own pods, and the store is ready once all have s
   wanted.drop("api", "a");
   wanted.drop("api", "g");
   assert.deepEqual(notify, ["+a", "+f", "+g", "ready", "-f", "+a", "-a"]);
+});
+
+test("of two pods with one name in a source, the second is ignored and reported", () => {
+  const notify: string[] = [];
+  const wanted = wantedPods({
+    dialect,
+    clock: virtualClock(),
+    sources: ["api", "file"],
+    onWanted: ({ metadata }) => void notify.push(`+${metadata.uid}`),
+    onUnwanted: (uid) => void notify.push(`-${uid}`),
+    onDuplicate: ({ metadata }, source) => void notify.push(`${metadata.uid} of ${source} ignored`),
+  });
+  const pod = (uid: string, name: string): Pod => samplePod({}, { uid, name, resourceVersion: "1" });
+  wanted.replace("file", [pod("f", "a"), pod("g", "a"), pod("h", "b")]);
+  wanted.put("api", pod("i", "a"));
+  wanted.replace("file", [pod("g", "a")]);
+  assert.deepEqual(notify, ["g of file ignored", "+f", "+h", "+i", "-f", "-h", "+g"]);
 });
 
 test("pods are annotated with their source and the time they were first seen", async () => {
@@ -255,7 +293,7 @@ test("a manifest removed and put back at once restarts its pods", async (t) => {
   await following;
 });
 
-test("a URL is fetched with its headers, and a failure keeps the previous pods", async () => {
+test("a URL is fetched with its headers; a failure keeps the previous pods, an empty body removes them", async () => {
   let answer: [number, string] = [200, manifest("u")];
   const requests: (string | undefined)[] = [];
   let raw: readonly string[] = [];
@@ -298,7 +336,12 @@ test("a URL is fetched with its headers, and a failure keeps the previous pods",
     await wait(() => problems.length > 0);
     answer = [200, manifest("v")];
     await wait(() => received.length === 2);
-    assert.deepEqual(received, [["u-n1"], ["v-n1"]]);
+    answer = [200, ""];
+    await wait(() => received.length === 3);
+    answer = [200, manifest("v")];
+    await wait(() => received.length === 4);
+    assert.deepEqual(received, [["u-n1"], ["v-n1"], [], ["v-n1"]]);
+    assert.match(problems.at(-1)!, /zero-length data received from http/);
     assert.equal(requests[0], "b");
     assert.deepEqual(
       raw.filter((_each, at) => raw[at - 1]?.toLowerCase() === "x-many"),

@@ -21,6 +21,8 @@ export interface ManifestOptions {
   readonly origin: string;
   /** Whether it is a file: only its pods stay on a node that has problems. */
   readonly isFile: boolean;
+  /** Called about parts of a manifest that are ignored. */
+  readonly onIgnored?: ((message: string) => void) | undefined;
 }
 
 /** An invalid manifest; the message says where and why. */
@@ -28,32 +30,43 @@ export class ManifestError extends Error {
   override readonly name = "ManifestError";
 }
 
-/** Parses a manifest: one or more documents, each a pod or a list of pods. */
+/** Parses a manifest: a pod or, from a URL, a list of pods. As in the kubelet, further documents are ignored. */
 export function readManifest(text: string, options: ManifestOptions): Pod[] {
+  const { origin, isFile, onIgnored } = options;
   let documents: unknown[];
   try {
-    documents = parseYamlDocuments(text)
-      .map(({ value }) => value)
-      .filter((value) => value !== null && value !== undefined);
+    documents = parseYamlDocuments(text).map(({ value }) => value);
   } catch (error) {
-    throw new ManifestError(`${options.origin}: ${(error as Error).message}`);
+    throw new ManifestError(`${origin}: ${(error as Error).message}`);
   }
-  return documents.flatMap((document) => {
-    const { kind, items } = document as { kind?: string; items?: unknown[] };
-    if (kind === "Pod") return [staticPod(document, options)];
-    if ((kind === "PodList" || kind === "List") && Array.isArray(items))
-      return items.map((item) => staticPod({ apiVersion: "v1", kind: "Pod", ...(item as object) }, options));
+  const [document, ...others] = documents;
+  if (others.some((other) => other !== null && other !== undefined))
+    onIgnored?.(`${origin}: only the first document is read`);
+  const { apiVersion, kind, items } = (document ?? {}) as Partial<Record<string, unknown>>;
+  const known = isFile ? ["Pod"] : ["Pod", "PodList"];
+  if (!known.includes(String(kind)))
     throw new ManifestError(
-      `${options.origin}: expected a Pod or a PodList, found ${kind === undefined ? "no kind" : kind}`,
+      `${origin}: expected ${isFile ? "a Pod" : "a Pod or a PodList"}, found ${kind === undefined ? "no kind" : String(kind)}`,
     );
-  });
+  if (apiVersion !== "v1")
+    throw new ManifestError(
+      `${origin}: expected apiVersion "v1", found ${apiVersion === undefined ? "none" : JSON.stringify(apiVersion)}`,
+    );
+  if (kind === "Pod") return [staticPod(document, options)];
+  return (Array.isArray(items) ? (items as object[]) : []).map((item) =>
+    staticPod({ apiVersion, kind: "Pod", ...item }, options),
+  );
 }
 
-function staticPod(document: unknown, { dialect, nodeName, origin, isFile }: ManifestOptions): Pod {
+function staticPod(
+  document: unknown,
+  { dialect, nodeName, origin, isFile, onIgnored }: ManifestOptions,
+): Pod {
   let pod: Pod;
   try {
     const decoded = fromJsonValue(PodKind, document);
-    if (decoded.strict.length > 0) throw new ManifestError(decoded.strict.join("; "));
+    // Unknown fields do not keep a pod from running, as in the kubelet.
+    for (const problem of decoded.strict) onIgnored?.(`${origin}: ${problem}`);
     pod = decoded.value;
   } catch (error) {
     throw new ManifestError(`${origin}: ${(error as Error).message}`);
@@ -67,7 +80,7 @@ function staticPod(document: unknown, { dialect, nodeName, origin, isFile }: Man
   pod.metadata = {
     ...pod.metadata,
     uid,
-    name: `${pod.metadata.name || "static"}-${nodeName.toLowerCase()}`,
+    name: `${pod.metadata.name ?? ""}-${nodeName.toLowerCase()}`,
     namespace: pod.metadata.namespace || "default",
     annotations: { ...pod.metadata.annotations, [annotations.configHash]: uid },
   };

@@ -26,6 +26,12 @@ export async function urlSource(options: UrlSourceOptions, signal: AbortSignal):
   while (!signal.aborted) {
     try {
       const text = await fetched(options.url, options.headers, signal);
+      if (text === "") {
+        // As in the kubelet, this removes the pods.
+        options.onPods([]);
+        last = undefined;
+        throw new Error(`zero-length data received from ${options.url}`);
+      }
       if (text !== last) {
         options.onPods(readManifest(text, { ...options, origin: options.url, isFile: false }));
         last = text;
@@ -62,7 +68,6 @@ function fetched(url: string, headers: UrlSourceOptions["headers"], signal: Abor
         answer.on("end", () => {
           if (answer.statusCode !== 200)
             reject(new Error(`${url}: ${answer.statusCode} ${answer.statusMessage ?? ""}`));
-          else if (text.trim() === "") reject(new Error(`zero-length data received from ${url}`));
           else resolve(text);
         });
         answer.on("error", reject);

@@ -3,7 +3,7 @@ import type { Pod } from "#api";
 import type { Clock } from "#base";
 import type { Dialect } from "#dialect";
 import { sorted } from "../containers/hash.ts";
-import { uidOf } from "../pod.ts";
+import { keyOf, uidOf } from "../pod.ts";
 
 export type SourceName = "api" | "file" | "http";
 
@@ -26,6 +26,8 @@ export interface WantedPodsOptions {
   readonly onWanted: (pod: Pod) => void;
   readonly onUnwanted: (uid: string) => void;
   readonly onReady?: () => void;
+  /** Called with pods that are ignored, since another pod of their source has the same name. */
+  readonly onDuplicate?: (pod: Pod, source: SourceName) => void;
 }
 
 export function wantedPods({
@@ -35,6 +37,7 @@ export function wantedPods({
   onWanted,
   onUnwanted,
   onReady,
+  onDuplicate,
 }: WantedPodsOptions): WantedPods {
   const { configSeen, configSource } = dialect.names.annotations;
   const held = new Map<SourceName, Map<string, { readonly given: string; readonly seen: string }>>(
@@ -69,9 +72,13 @@ export function wantedPods({
     drop,
     markSynced,
     replace: (source, pods) => {
-      const named = new Set(pods.map(uidOf));
+      const byName = new Map<string, Pod>();
+      for (const pod of pods)
+        if (byName.has(keyOf(pod))) onDuplicate?.(pod, source);
+        else byName.set(keyOf(pod), pod);
+      const named = new Set([...byName.values()].map(uidOf));
       for (const uid of mapOf(source).keys()) if (!named.has(uid)) drop(source, uid);
-      for (const pod of pods) put(source, pod);
+      for (const pod of byName.values()) put(source, pod);
       markSynced(source);
     },
     ready: () => unsynced.size === 0,

@@ -477,3 +477,10 @@ test("if enabled, the PodHasNetwork condition reports sandbox and network", () =
   assert.match(conditions(computeStatus(pod, facts(ready, enabled))), /^PodHasNetwork=True Initialized=/);
   assert.doesNotMatch(conditions(computeStatus(pod, facts(ready))), /PodHasNetwork/);
 });
+
+test("the addresses of the node are listed if enabled", () => {
+  const hostIps = ["192.0.2.1", "2001:db8::1"];
+  const listed = computeStatus(pod, facts(observed([]), { hostIps, reportsHostIps: true }));
+  assert.deepEqual([listed.hostIP, listed.hostIPs], [hostIps[0], hostIps.map((ip) => ({ ip }))]);
+  assert.equal(computeStatus(pod, facts(observed([]), { hostIps })).hostIPs, undefined);
+});

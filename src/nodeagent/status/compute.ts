@@ -36,6 +36,8 @@ export interface PodStatusFacts {
   readonly ended?: Ending;
   /** Whether the PodHasNetwork condition is reported. */
   readonly reportsNetwork?: boolean | undefined;
+  /** Whether `hostIPs` is reported. */
+  readonly reportsHostIps?: boolean | undefined;
 }
 
 const isTerminal = (phase: string | undefined): boolean => phase === "Succeeded" || phase === "Failed";
@@ -102,6 +104,8 @@ export function computeStatus(pod: Pod, facts: PodStatusFacts): PodStatus {
     ...(message && { message }),
     ...(reason && { reason }),
     ...(facts.hostIps[0] && { hostIP: facts.hostIps[0] }),
+    ...(facts.reportsHostIps &&
+      facts.hostIps.length > 0 && { hostIPs: facts.hostIps.slice(0, 2).map((ip) => ({ ip })) }),
     ...(ips.length > 0 && { podIP: ips[0], podIPs: ips.map((ip) => ({ ip })) }),
     startTime: old.startTime ?? pod.status?.startTime ?? timeOfMillis(facts.now),
     ...(inits.length > 0 && { initContainerStatuses: inits }),

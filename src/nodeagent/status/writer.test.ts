@@ -146,3 +146,17 @@ test("fields changed by another writer are restored when seen in a later object"
     { phase: "Running", message: null, conditions: [{ reason: null, ...own }] },
   ] as never);
 });
+
+test("addresses are replaced as lists", async () => {
+  const { sent, writer } = setUp();
+  writer.write(pod, { phase: "Pending", hostIPs: [{ ip: "192.0.2.1" }], podIPs: [{ ip: "10.0.0.1" }] });
+  await settled();
+  writer.write(pod, { phase: "Pending", hostIPs: [{ ip: "192.0.2.2" }], podIPs: [{ ip: "10.0.0.1" }] });
+  await settled();
+  assert.deepEqual(sent.slice(1), [
+    {
+      hostIPs: [{ ip: "192.0.2.2" }, { ip: "192.0.2.1", $patch: "delete" }],
+      "$setElementOrder/hostIPs": [{ ip: "192.0.2.2" }],
+    },
+  ]);
+});

@@ -178,10 +178,12 @@ const ownedFields = [
 export function statusPatch(pod: Pod, from: PodStatus, to: PodStatus): object | undefined {
   const changes: Record<string, unknown> = {};
   for (const key of ownedFields) if (!isSame(from[key], to[key])) changes[key] = to[key] ?? null;
-  if (!isSame(from.podIPs, to.podIPs)) {
-    const gone = (from.podIPs ?? []).filter(({ ip }) => !(to.podIPs ?? []).some((kept) => kept.ip === ip));
-    changes["podIPs"] = [...(to.podIPs ?? []), ...gone.map(({ ip }) => ({ ip, $patch: "delete" }))];
-    changes["$setElementOrder/podIPs"] = to.podIPs ?? [];
+  for (const key of ["podIPs", "hostIPs"] as const) {
+    const [before, wanted] = [from[key] ?? [], to[key] ?? []];
+    if (isSame(before, wanted) || (key === "hostIPs" && wanted.length === 0)) continue;
+    const gone = before.filter(({ ip }) => !wanted.some((kept) => kept.ip === ip));
+    changes[key] = [...wanted, ...gone.map(({ ip }) => ({ ip, $patch: "delete" }))];
+    changes[`$setElementOrder/${key}`] = wanted;
   }
   const conditions = (to.conditions ?? []).filter(
     (condition) => !isSame(conditionOf(from, condition.type), condition),

@@ -48,6 +48,8 @@ export interface SyncSettings {
   readonly security: SecuritySettings;
   /** Whether the PodHasNetwork condition is reported. */
   readonly reportsNetwork?: boolean | undefined;
+  /** Whether the status lists all addresses of the node. */
+  readonly reportsHostIps?: boolean | undefined;
 }
 
 export interface SyncContext {

@@ -235,3 +235,18 @@ test("a finished pod whose sandbox cannot be stopped is reported", async () => {
     ]);
   });
 });
+
+test("a failure to remove what has stopped is not reported for the pod", async () => {
+  await on({}, async (h) => {
+    h.run(podOf({}, {}));
+    await h.pass(1);
+    h.runtime.faults.fail("RemovePodSandbox", new GrpcError("UNKNOWN", "busy"));
+    h.delete("uid-of-a", 1);
+    await h.pass(10);
+    assert.equal(h.runtime.calls.filter(({ method }) => method === "RemovePodSandbox").length, 2);
+    assert.deepEqual(
+      h.reasons().filter((reason) => reason === "FailedKillPod"),
+      [],
+    );
+  });
+});

@@ -225,14 +225,25 @@ export async function removePod(
 ): Promise<void> {
   await teardownLimit.run(
     async () => {
-      await allDone(
-        observed.sandboxes.filter(({ ready }) => ready).map(({ id }) => runtime.stopPodSandbox(id, signal)),
+      await allEnded(
+        observed.sandboxes
+          .filter(({ ready }) => ready)
+          .map(({ id }) => ({
+            step: "KillPodSandbox",
+            name: observed.uid,
+            ended: runtime.stopPodSandbox(id, signal),
+          })),
       );
       await allDone(observed.containers.map(({ id }) => runtime.removeContainer(id, signal)));
       await allDone(observed.sandboxes.map(({ id }) => runtime.removePodSandbox(id, signal)));
     },
     { lowPriority: true, signal },
   );
+}
+
+/** Containers or sandboxes could not be stopped. */
+export class KillError extends Error {
+  override readonly name = "KillError";
 }
 
 interface End {
@@ -253,7 +264,8 @@ async function allEnded(ends: readonly End[]): Promise<void> {
         ]
       : [];
   });
-  if (failures.length > 0) throw new Error(failures.length === 1 ? failures[0] : `[${failures.join(", ")}]`);
+  if (failures.length > 0)
+    throw new KillError(failures.length === 1 ? failures[0] : `[${failures.join(", ")}]`);
 }
 
 /** Waits for all, then throws the first error. */

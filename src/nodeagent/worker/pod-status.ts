@@ -49,6 +49,7 @@ export function podStatuses({
         probes,
         isStatic: isStatic(pod, dialect),
         reportsNetwork: context.settings.reportsNetwork,
+        reportsHostIps: context.settings.reportsHostIps,
         ...how,
       });
       const status = context.resize?.shown(pod, observed, old, computed) ?? computed;

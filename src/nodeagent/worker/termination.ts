@@ -7,7 +7,7 @@ import { hostPortsOf } from "../node/host-ports.ts";
 import { logFolderOf } from "../plan/sandbox-config.ts";
 import { isDeleted, isStatic, keyOf, referenceTo, uidOf } from "../pod.ts";
 import { hasInitialized, terminatedStatus } from "../status/compute.ts";
-import { removePod, stopContainers, stopSandboxes } from "../sync/stop.ts";
+import { KillError, removePod, stopContainers, stopSandboxes } from "../sync/stop.ts";
 import { type PodEntry, type PodWorkersOptions, podName } from "./entry.ts";
 import { type PodStatuses, pastDeadline } from "./pod-status.ts";
 import {
@@ -30,12 +30,20 @@ export function termination(options: PodWorkersOptions, statuses: PodStatuses): 
   const { context, writer } = options;
   const { log, cache, probes, events, dialect } = context;
 
-  /** Emits an event when a pod cannot be ended. */
-  async function reportFailure(pod: Pod, signal: AbortSignal, end: () => Promise<unknown>): Promise<void> {
+  /**
+   * Emits an event when a pod cannot be stopped. As in the kubelet, there is no event of a failure to remove what
+   * has stopped.
+   */
+  async function reportFailure(
+    pod: Pod,
+    signal: AbortSignal,
+    end: () => Promise<unknown>,
+    isReported: (error: unknown) => boolean = () => true,
+  ): Promise<void> {
     try {
       await end();
     } catch (error) {
-      if (!signal.aborted) {
+      if (!signal.aborted && isReported(error)) {
         const message = `error killing pod: ${(error as Error).message}`;
         events.event(referenceTo(pod), "Warning", "FailedKillPod", message);
       }
@@ -71,8 +79,11 @@ export function termination(options: PodWorkersOptions, statuses: PodStatuses): 
 
   async function removeLeftovers(entry: PodEntry, pod: Pod, signal: AbortSignal): Promise<void> {
     await context.files.removeLogs(logFolderOf(pod, context.settings.logFolder));
-    await reportFailure(pod, signal, async () =>
-      removePod(context, await cache.fresh(podName(pod), signal), signal),
+    await reportFailure(
+      pod,
+      signal,
+      async () => removePod(context, await cache.fresh(podName(pod), signal), signal),
+      (error) => error instanceof KillError,
     );
     // An interrupted action may have left objects that have not been observed yet.
     const left = entry.outcome === "known" ? undefined : await cache.refresh(podName(pod), signal);
