@@ -4,6 +4,14 @@ import { type Clock, systemClock } from "#base";
 import { GrpcError, grpcChannel } from "#http";
 import { type ContainerRuntime, ExecTimeout, isNotFound } from "../runtime.ts";
 import { type CriMethod, calls } from "./calls.ts";
+import {
+  required,
+  verifiedConditions,
+  verifiedContainer,
+  verifiedImage,
+  verifiedSandbox,
+  verifiedVersion,
+} from "./verify.ts";
 
 export interface GrpcRuntimeOptions {
   /** `unix:///path` or `http://host:port`. */
@@ -24,6 +32,9 @@ interface CallOptions {
   readonly readOnly?: boolean;
 }
 
+/** As in the kubelet. */
+const defaultMaxMessageBytes = 16 << 20;
+
 /** Creates a runtime client. It connects on the first call. */
 export function grpcRuntime(options: GrpcRuntimeOptions): ContainerRuntime {
   const timeout = options.timeoutMilliseconds ?? 120_000;
@@ -32,7 +43,7 @@ export function grpcRuntime(options: GrpcRuntimeOptions): ContainerRuntime {
     grpcChannel({
       endpoints: [endpoint],
       clock,
-      maxMessageBytes: options.maxMessageBytes ?? 64 << 20,
+      maxMessageBytes: options.maxMessageBytes ?? defaultMaxMessageBytes,
       backOff: { firstMilliseconds: 100, maxMilliseconds: 3000 },
     });
   const containers = channelTo(options.endpoint);
@@ -56,12 +67,14 @@ export function grpcRuntime(options: GrpcRuntimeOptions): ContainerRuntime {
   const call = over(containers);
   const imageCall = over(images);
   const ask = { readOnly: true } as const;
+  const noUrl = "URL is not set";
 
   return {
-    version: (signal) => call(calls.version, { version: "0.1.0" }, { ...ask, signal }),
+    version: async (signal) =>
+      verifiedVersion(await call(calls.version, { version: "0.1.0" }, { ...ask, signal })),
     status: async (signal) => {
       const { status } = await call(calls.status, {}, { ...ask, signal });
-      return { conditions: status?.conditions ?? [] };
+      return { conditions: verifiedConditions(status?.conditions) };
     },
     updateRuntimeConfig: async (runtimeConfig, signal) =>
       void (await call(calls.updateRuntimeConfig, { runtimeConfig }, { signal })),
@@ -74,7 +87,7 @@ export function grpcRuntime(options: GrpcRuntimeOptions): ContainerRuntime {
       );
       return required(
         podSandboxId,
-        `runtime returned no ID for the sandbox of ${config.metadata?.namespace}/${config.metadata?.name}`,
+        `PodSandboxId is not set for sandbox ${JSON.stringify(config.metadata ?? {})}`,
       );
     },
     stopPodSandbox: (podSandboxId, signal) =>
@@ -88,7 +101,7 @@ export function grpcRuntime(options: GrpcRuntimeOptions): ContainerRuntime {
         { ...ask, signal },
       );
       return {
-        status: required(status, `runtime returned no status for sandbox ${podSandboxId}`),
+        status: verifiedSandbox(status),
         containers: containersStatuses,
         timestamp,
       };
@@ -102,7 +115,10 @@ export function grpcRuntime(options: GrpcRuntimeOptions): ContainerRuntime {
         { podSandboxId, config, sandboxConfig },
         { signal },
       );
-      return required(containerId, `runtime returned no ID for container ${config.metadata?.name}`);
+      return required(
+        containerId,
+        `ContainerId is not set for container ${JSON.stringify(config.metadata ?? {})}`,
+      );
     },
     startContainer: async (containerId, signal) =>
       void (await call(calls.startContainer, { containerId }, { signal })),
@@ -118,7 +134,7 @@ export function grpcRuntime(options: GrpcRuntimeOptions): ContainerRuntime {
       ignoreNotFound(call(calls.removeContainer, { containerId }, { signal })),
     containerStatus: async (containerId, signal) => {
       const { status } = await call(calls.containerStatus, { containerId }, { ...ask, signal });
-      return { status: required(status, `runtime returned no status for container ${containerId}`) };
+      return { status: verifiedContainer(status) };
     },
     listContainers: async (filter, signal) =>
       (await call(calls.listContainers, { filter }, { ...ask, signal })).containers,
@@ -149,25 +165,20 @@ export function grpcRuntime(options: GrpcRuntimeOptions): ContainerRuntime {
           : error;
       }
     },
-    exec: async (request, signal) =>
-      required((await call(calls.exec, request, { signal })).url, "runtime returned no URL for exec"),
-    attach: async (request, signal) =>
-      required((await call(calls.attach, request, { signal })).url, "runtime returned no URL for attach"),
+    exec: async (request, signal) => required((await call(calls.exec, request, { signal })).url, noUrl),
+    attach: async (request, signal) => required((await call(calls.attach, request, { signal })).url, noUrl),
     portForward: async (podSandboxId, ports, signal) =>
-      required(
-        (await call(calls.portForward, { podSandboxId, port: [...ports] }, { signal })).url,
-        "runtime returned no URL for port forwarding",
-      ),
+      required((await call(calls.portForward, { podSandboxId, port: [...ports] }, { signal })).url, noUrl),
 
     containerStats: async (containerId, signal) =>
-      required(
+      requiredStats(
         (await call(calls.containerStats, { containerId }, { ...ask, signal })).stats,
         `runtime returned no stats for container ${containerId}`,
       ),
     listContainerStats: async (filter, signal) =>
       (await call(calls.listContainerStats, { filter }, { ...ask, signal, limit: 2 * timeout })).stats,
     podSandboxStats: async (podSandboxId, signal) =>
-      required(
+      requiredStats(
         (await call(calls.podSandboxStats, { podSandboxId }, { ...ask, signal })).stats,
         `runtime returned no stats for sandbox ${podSandboxId}`,
       ),
@@ -183,7 +194,7 @@ export function grpcRuntime(options: GrpcRuntimeOptions): ContainerRuntime {
       (await imageCall(calls.listImages, { ...(image && { filter: { image } }) }, { ...ask, signal })).images,
     imageStatus: async (image, signal) => {
       const found = await imageCall(calls.imageStatus, { image }, { ...ask, signal });
-      return { image: found.image };
+      return { image: verifiedImage(found.image, image.image) };
     },
     pullImage: async (image, auth, sandboxConfig, signal) => {
       const { imageRef } = await imageCall(
@@ -191,7 +202,7 @@ export function grpcRuntime(options: GrpcRuntimeOptions): ContainerRuntime {
         { image, auth, sandboxConfig },
         { signal, limit: "none" },
       );
-      return required(imageRef, `runtime returned no ID for image ${image.image}`);
+      return required(imageRef, `imageRef of image ${JSON.stringify(image.image ?? "")} is not set`);
     },
     removeImage: (image, signal) => ignoreNotFound(imageCall(calls.removeImage, { image }, { signal })),
     imageFsInfo: async (signal) =>
@@ -216,7 +227,7 @@ async function ignoreNotFound(ending: Promise<unknown>): Promise<void> {
   }
 }
 
-function required<T>(value: T | undefined, otherwise: string): T {
-  if (value === undefined || value === "") throw new GrpcError("INTERNAL", otherwise);
+function requiredStats<T>(value: T | undefined, otherwise: string): T {
+  if (value === undefined) throw new GrpcError("INTERNAL", otherwise);
   return value;
 }

@@ -137,7 +137,10 @@ for (const [name, answer, code] of badAnswers) {
 test("a message above the limit is rejected and the connection is kept", async (t) => {
   const { url, sessions } = await server(t, answerEcho);
   const made = channel(t, { endpoints: [url], maxMessageBytes: 1000 });
-  await assert.rejects(made.unary(echo, "x".repeat(2000)), failsWith("RESOURCE_EXHAUSTED", "2005 bytes"));
+  await assert.rejects(
+    made.unary(echo, "x".repeat(2000)),
+    failsWith("RESOURCE_EXHAUSTED", "(2005 vs. 1000)"),
+  );
   assert.equal(await made.unary(echo, "y"), "echo y");
   assert.equal(sessions.length, 1);
 });

@@ -54,7 +54,8 @@ export class FrameReader {
       if (length > this.#limit)
         throw new GrpcError(
           "RESOURCE_EXHAUSTED",
-          `the ${this.#sender} sent a message of ${length} bytes; at most ${this.#limit} are taken`,
+          // Worded as by grpc-go, whose text programs and users know.
+          `grpc: received message larger than max (${length} vs. ${this.#limit})`,
         );
       this.#needed = headerBytes + length;
       if (left < this.#needed) break;
