@@ -191,6 +191,9 @@ const jsonOnly = [
  */
 const laterVersion = "api.apidiscovery.v2";
 const laterMessages = [
+  "api.authorization.v1.FieldSelectorAttributes",
+  "api.authorization.v1.LabelSelectorAttributes",
+  "apimachinery.pkg.apis.meta.v1.FieldSelectorRequirement",
   "api.authentication.v1.SelfSubjectReview",
   "api.authentication.v1.SelfSubjectReviewStatus",
   "api.batch.v1.SuccessPolicy",

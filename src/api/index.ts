@@ -15,7 +15,7 @@ export {
   GroupVersionKind,
   GroupVersionResource,
 } from "./meta/group-version.ts";
-export { LabelSelector, LabelSelectorRequirement } from "./meta/label-selector.ts";
+export { FieldSelectorRequirement, LabelSelector, LabelSelectorRequirement } from "./meta/label-selector.ts";
 export { type Kind, List, type ListKind, listOf } from "./meta/list.ts";
 export { ListMeta, ManagedFieldsEntry, ObjectMeta, OwnerReference } from "./meta/object-meta.ts";
 export {
@@ -371,6 +371,8 @@ export {
   LocalSubjectAccessReview,
   NonResourceAttributes,
   NonResourceRule,
+  FieldSelectorAttributes,
+  LabelSelectorAttributes,
   ResourceAttributes,
   ResourceRule,
   SelfSubjectAccessReview,

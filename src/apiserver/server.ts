@@ -1,6 +1,7 @@
 // Starts a whole server from resolved settings (store, caches, credentials, handler chain, listener), and
 // stops it again.
 import { type WebhookExchange, admissionChain } from "#admission";
+import { gatedFields } from "#api";
 import { openAudit } from "#audit";
 import { type Clock, type Log, createLog, minorOf, systemClock } from "#base";
 import type { Dialect } from "#dialect";
@@ -324,6 +325,7 @@ async function startWith(options: StartOptions, opened: Opened): Promise<Started
     tokens,
     selfReviews: gates.enabled("APISelfSubjectReview"),
     release,
+    reduced: gatedFields({ isOn: gates.enabled, expressionRelease }),
     issuing: {
       issuer,
       signing,

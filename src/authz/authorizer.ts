@@ -2,7 +2,7 @@
 // a decision the action is forbidden.
 
 import type { NonResourceRule, ResourceRule } from "#api";
-import { type ApiError, forbidden } from "#base";
+import { type ApiError, type Requirement, forbidden } from "#base";
 import { type User, mastersGroup } from "#authn";
 
 /** The target of an action on a resource. Fields that do not apply are empty. */
@@ -16,12 +16,20 @@ export interface ResourceTarget {
   readonly name: string;
 }
 
+/** The selectors of a list, watch or deletion of many objects. They can only narrow the action. */
+export interface Selectors {
+  readonly fields: readonly Requirement[];
+  readonly labels: readonly Requirement[];
+}
+
 /** The user and the action, either on a resource or on a non-resource path. */
 export interface Attributes {
   readonly user: User;
   readonly verb: string;
   readonly resource?: ResourceTarget | undefined;
   readonly path?: string | undefined;
+  /** Absent without selectors, and if authorizers do not consider them. */
+  readonly selectors?: Selectors | undefined;
 }
 
 export interface Decision {

@@ -4,6 +4,7 @@ export {
   type Decision,
   type KnownRules,
   type ResourceTarget,
+  type Selectors,
   alwaysAllow,
   alwaysAllowPaths,
   alwaysDeny,
@@ -15,6 +16,7 @@ export {
   privilegedGroups,
 } from "./authorizer.ts";
 export { compact, describeRule, ruleAllows, uncovered } from "./rules.ts";
+export { selectorsOf } from "./selectors.ts";
 export { withDenialLog } from "./denial-log.ts";
 export { type RbacAuthorizer, type RbacSource, rbacAuthorizer } from "./rbac.ts";
 export { type NodeAuthorizerOptions, nodeAuthorizer } from "./node.ts";

@@ -15,6 +15,7 @@ import {
 } from "#cel";
 import type { Dialect } from "#dialect";
 import type { Attributes } from "./authorizer.ts";
+import { selectorAttributes } from "./selectors.ts";
 
 /** Reports whether all conditions hold, or returns an error if that cannot be determined. */
 export type MatchConditions = (attributes: Attributes) => boolean | { readonly error: string };
@@ -27,6 +28,17 @@ const { bool, string } = types;
 const environments = new Map<Dialect, Environment>();
 
 function requestType(prefix: string) {
+  const selectorType = (name: string) =>
+    objectType(`${prefix}.${name}`, {
+      rawSelector: string,
+      requirements: listOf(
+        objectType(`${prefix}.SelectorRequirement`, {
+          key: string,
+          operator: string,
+          values: listOf(string),
+        }),
+      ),
+    });
   return objectType(`${prefix}.SubjectAccessReviewSpec`, {
     resourceAttributes: objectType(`${prefix}.ResourceAttributes`, {
       namespace: string,
@@ -36,6 +48,8 @@ function requestType(prefix: string) {
       resource: string,
       subresource: string,
       name: string,
+      fieldSelector: selectorType("FieldSelectorAttributes"),
+      labelSelector: selectorType("LabelSelectorAttributes"),
     }),
     nonResourceAttributes: objectType(`${prefix}.NonResourceAttributes`, { path: string, verb: string }),
     user: string,
@@ -97,12 +111,13 @@ function evaluate(
 }
 
 /** Returns the spec of the review; empty strings are kept. */
-function requestOf({ user, verb, resource, path = "" }: Attributes): Value {
+function requestOf({ user, verb, resource, path = "", selectors }: Attributes): Value {
+  const attributes = resource && { ...resource, verb, ...selectorAttributes(selectors) };
   return {
     user: user.name,
     groups: user.groups,
     uid: user.uid ?? "",
     extra: user.extra ?? {},
-    ...(resource ? { resourceAttributes: { ...resource, verb } } : { nonResourceAttributes: { path, verb } }),
+    ...(attributes ? { resourceAttributes: attributes } : { nonResourceAttributes: { path, verb } }),
   };
 }

@@ -4,7 +4,8 @@ import type { PersistentVolume, Pod, VolumeAttachment } from "#api";
 import { dialects } from "#dialect";
 import type { ResourceTarget } from "./authorizer.ts";
 import { nodeRules } from "./bootstrap-policy.ts";
-import { nodeAuthorizer } from "./node.ts";
+import { selectorsOf } from "./selectors.ts";
+import { type NodeAuthorizerOptions, nodeAuthorizer } from "./node.ts";
 
 const dialect = dialects.orch;
 const pod = (metadata: object, spec: object): Pod =>
@@ -44,7 +45,7 @@ const volume = {
     },
   },
 } as unknown as PersistentVolume;
-const authorizer = nodeAuthorizer({
+const options: NodeAuthorizerOptions = {
   dialect,
   rules: nodeRules(dialect),
   podsOn: async (node) => (node === "node1" ? pods : []),
@@ -54,7 +55,8 @@ const authorizer = nodeAuthorizer({
     ({ a: { spec: { nodeName: "node1" } }, b: { spec: { nodeName: "node2" } } })[name] as
       | VolumeAttachment
       | undefined,
-});
+};
+const authorizer = nodeAuthorizer(options);
 const node1 = { name: "system:node:node1", groups: ["system:nodes"] };
 const at = (text: string): ResourceTarget => {
   const [path = "", name = ""] = text.split(" ");
@@ -128,3 +130,35 @@ test("a node's permissions cannot be listed", () => {
   assert.equal(authorizer.rulesFor(node1, "n").incomplete, true);
   assert.equal(authorizer.rulesFor({ name: "bob", groups: [] }, "n").incomplete, false);
 });
+
+const ownOnly = nodeAuthorizer({ ...options, ownOnly: true });
+const own: [verb: string, target: string, fields: string, allowed: boolean][] = [
+  ["get", "/nodes node1", "", true],
+  ["watch", "/nodes node1", "metadata.name=node1", true],
+  ["get", "/nodes node2", "", false],
+  ["list", "/nodes ", "", false],
+  ["create", "/nodes ", "", true],
+  ["patch", "/nodes/status node1", "", true],
+  ["get", "/nodes/status node1", "", false],
+  ["delete", "/nodes node1", "", false],
+  ["list", "/pods ", "", false],
+  ["list", "/pods ", "spec.nodeName=node1", true],
+  ["watch", "/pods ", "status.phase!=Failed,spec.nodeName==node1", true],
+  ["list", "/pods ", "spec.nodeName=node2", false],
+  ["list", "/pods ", "spec.nodeName!=node1", false],
+  ["get", "/pods n/p", "", true],
+  ["watch", "/pods n/p", "metadata.name=p", true],
+  ["get", "/pods n/other", "", false],
+  ["create", "/pods n/", "", true],
+  ["delete", "/pods n/p", "", true],
+  ["deletecollection", "/pods n/", "spec.nodeName=node1", false],
+  ["update", "/pods n/p", "", false],
+  ["patch", "/pods/status n/p", "", true],
+  ["get", "/pods/log n/p", "", false],
+  ["create", "/pods/eviction n/p", "", true],
+];
+for (const [verb, target, fields, allowed] of own)
+  test(`with selectors, a node may ${allowed ? "" : "not "}${verb} ${target} ${fields}`, async () => {
+    const action = { user: node1, verb, resource: at(target), selectors: selectorsOf(fields, "") };
+    assert.equal((await ownOnly.decide(action)).verdict, allowed ? "allow" : "no opinion");
+  });

@@ -2,12 +2,14 @@
 // bound to them refer to.
 import type { PersistentVolume, Pod, PolicyRule, VolumeAttachment } from "#api";
 import { type User, nodesGroup } from "#authn";
+import type { Requirement } from "#base";
 import { type Dialect, groupName } from "#dialect";
 import {
   type Attributes,
   type Authorizer,
   type Decision,
   type ResourceTarget,
+  type Selectors,
   noOpinion,
 } from "./authorizer.ts";
 import { type PodReferences, podReferences, volumeSecretsOf } from "./node-references.ts";
@@ -19,10 +21,17 @@ export interface NodeAuthorizerOptions {
   readonly podsOn: (node: string) => Promise<readonly Pod[]>;
   readonly volume: (name: string) => Promise<PersistentVolume | undefined>;
   readonly volumes: () => Promise<readonly PersistentVolume[]>;
+  /** Whether nodes read only their own object, and only their own pods. */
+  readonly ownOnly?: boolean;
   readonly attachment: (name: string) => Promise<VolumeAttachment | undefined>;
 }
 
-type Check = (node: string, verb: string, target: ResourceTarget) => Promise<Decision> | Decision;
+type Check = (
+  node: string,
+  verb: string,
+  target: ResourceTarget,
+  selectors: Selectors | undefined,
+) => Promise<Decision> | Decision;
 
 const userPrefix = "system:node:";
 const allowed: Decision = { verdict: "allow", reason: "" };
@@ -31,6 +40,21 @@ const ownVerbs = ["get", "create", "update", "patch", "delete"];
 
 const nodeOf = ({ name, groups }: User): string | undefined =>
   name.startsWith(userPrefix) && groups.includes(nodesGroup) ? name.slice(userPrefix.length) : undefined;
+
+/** Admission permits changes of the node's own object only. */
+function ownNode(node: string, verb: string, { subresource, name }: ResourceTarget): Decision {
+  if (subresource === "status" || subresource === "") {
+    if (verb === "update" || verb === "patch") return allowed;
+    if (subresource === "" && verb === "create") return allowed;
+  }
+  if (subresource !== "" || !["get", "list", "watch"].includes(verb)) return noOpinion;
+  if (name === node) return allowed;
+  return because(
+    name === ""
+      ? `node '${node}' cannot read all nodes, only its own Node object`
+      : `node '${node}' cannot read '${name}', only its own Node object`,
+  );
+}
 
 export function nodeAuthorizer(options: NodeAuthorizerOptions): Authorizer {
   const { dialect, rules } = options;
@@ -78,6 +102,7 @@ export function nodeAuthorizer(options: NodeAuthorizerOptions): Authorizer {
         ? allowed
         : because("can only access CSINode with the same name as the requesting node");
     },
+    ...(options.ownOnly && { "/nodes": ownNode, "/pods": ownPods }),
   };
   return {
     decide: (attributes: Attributes) => {
@@ -86,7 +111,7 @@ export function nodeAuthorizer(options: NodeAuthorizerOptions): Authorizer {
       if (node === "") return because(`unknown node for user ${JSON.stringify(attributes.user.name)}`);
       const { resource, verb } = attributes;
       const check = resource && checks[`${resource.group}/${resource.resource}`];
-      if (check) return check(node, verb, resource);
+      if (check) return check(node, verb, resource, attributes.selectors);
       return rules.some((rule) => ruleAllows(rule, attributes)) ? allowed : noOpinion;
     },
     rulesFor: (user) => {
@@ -99,6 +124,31 @@ export function nodeAuthorizer(options: NodeAuthorizerOptions): Authorizer {
       };
     },
   };
+
+  async function ownPods(
+    node: string,
+    verb: string,
+    target: ResourceTarget,
+    selectors: Selectors | undefined,
+  ): Promise<Decision> {
+    const { subresource, namespace, name } = target;
+    if (subresource === "status") return verb === "update" || verb === "patch" ? allowed : noOpinion;
+    if (subresource === "eviction") return verb === "create" ? allowed : noOpinion;
+    if (subresource) return noOpinion;
+    // Admission permits mirror pods of the node only.
+    if (verb === "create" || verb === "delete") return allowed;
+    if (verb === "list" || verb === "watch") {
+      const isOwn = ({ key, operator, values }: Requirement): boolean =>
+        key === "spec.nodeName" && operator === "in" && values.length === 1 && values[0] === node;
+      if (selectors?.fields.some(isOwn)) return allowed;
+      if (!name) return because("can only list/watch pods with spec.nodeName field selector");
+    } else if (verb !== "get") return noOpinion;
+    if (!name) return because("No Object name found");
+    const pods = await options.podsOn(node);
+    return pods.some(({ metadata }) => metadata.name === name && metadata.namespace === namespace)
+      ? allowed
+      : because(`no relationship found between node '${node}' and this object`);
+  }
 
   function reading(
     needs: (needed: PodReferences, target: ResourceTarget) => boolean,

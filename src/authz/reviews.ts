@@ -16,6 +16,7 @@ import { ApiError, badRequest, type FieldError, fieldErrorText, invalidValue } f
 import { type Dialect, groupName } from "#dialect";
 import type { Attributes, Authorizer } from "./authorizer.ts";
 import { type AccessExplainer, explanationAnnotation } from "./explain.ts";
+import { reviewedSelectors, selectorErrors } from "./selectors.ts";
 
 /** Serves a SubjectAccessReview: whether a given user may perform an action. */
 export async function reviewAccess(
@@ -122,7 +123,9 @@ function actionOf(user: User, { resourceAttributes: on, nonResourceAttributes: p
     namespace = "",
     name = "",
   } = on;
-  return { user, verb, resource: { group, version, resource, subresource, namespace, name } };
+  const target = { group, version, resource, subresource, namespace, name };
+  const selectors = reviewedSelectors(on);
+  return { user, verb, resource: target, ...(selectors && { selectors }) };
 }
 
 function attributesOf(spec: SubjectAccessReviewSpec): Attributes {
@@ -167,7 +170,7 @@ function actionErrors({ resourceAttributes, nonResourceAttributes }: Action): Fi
         "exactly one of nonResourceAttributes or resourceAttributes must be specified",
       ),
     ];
-  return [];
+  return resourceAttributes ? selectorErrors(resourceAttributes) : [];
 }
 
 const userErrors = ({ user, groups }: SubjectAccessReviewSpec): FieldError[] =>

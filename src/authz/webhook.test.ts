@@ -10,6 +10,7 @@ import {
   alwaysDeny,
   authorizerOf,
 } from "./authorizer.ts";
+import { selectorsOf } from "./selectors.ts";
 import { type WebhookAuthorizerOptions, webhookAuthorizer } from "./webhook.ts";
 
 const dialect = dialects.orch;
@@ -156,4 +157,25 @@ test("a cached response expires in time although the machine's clock is set back
   await clock.advance(1001);
   await decide(authorizer);
   assert.equal(sent.length, 2);
+});
+
+test("a review contains the requirements of selectors that reviews have operators for", async () => {
+  const { authorizer, sent } = harness({ allowed: true });
+  const list = { ...get, verb: "list", selectors: selectorsOf("spec.nodeName=n1,a!=b", "x in (1,2),!y,z>3") };
+  await decide(authorizer, list);
+  await decide(authorizer, { ...list, selectors: selectorsOf("", "z>3") });
+  const [first, second] = sent.map(({ spec }) => spec["resourceAttributes"] as Record<string, unknown>);
+  assert.deepEqual(first!["fieldSelector"], {
+    requirements: [
+      { key: "spec.nodeName", operator: "In", values: ["n1"] },
+      { key: "a", operator: "NotIn", values: ["b"] },
+    ],
+  });
+  assert.deepEqual(first!["labelSelector"], {
+    requirements: [
+      { key: "x", operator: "In", values: ["1", "2"] },
+      { key: "y", operator: "DoesNotExist" },
+    ],
+  });
+  assert.equal(second!["labelSelector"], undefined);
 });

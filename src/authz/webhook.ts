@@ -7,6 +7,7 @@ import { type Dialect, apiVersionOf } from "#dialect";
 import type { FailurePolicy } from "./authorization-config.ts";
 import { type Attributes, type Authorizer, type Decision, type KnownRules, noOpinion } from "./authorizer.ts";
 import type { MatchConditions } from "./match-conditions.ts";
+import { selectorAttributes } from "./selectors.ts";
 
 export interface WebhookAuthorizerOptions {
   readonly webhook: Webhook;
@@ -95,21 +96,24 @@ function decisionOf({ allowed, denied, reason = "" }: Partial<SubjectAccessRevie
 }
 
 /** Returns the spec of the review; empty fields are omitted. */
-function specOf({ user, verb, resource, path }: Attributes, version: "v1" | "v1beta1"): object {
+function specOf({ user, verb, resource, path, selectors }: Attributes, version: "v1" | "v1beta1"): object {
   const filled = (fields: Readonly<Record<string, string>>): Record<string, string> =>
     Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ""));
   return {
     ...(resource
       ? {
-          resourceAttributes: filled({
-            namespace: resource.namespace,
-            verb,
-            group: resource.group,
-            version: resource.version,
-            resource: resource.resource,
-            subresource: resource.subresource,
-            name: resource.name,
-          }),
+          resourceAttributes: {
+            ...filled({
+              namespace: resource.namespace,
+              verb,
+              group: resource.group,
+              version: resource.version,
+              resource: resource.resource,
+              subresource: resource.subresource,
+              name: resource.name,
+            }),
+            ...selectorAttributes(selectors),
+          },
         }
       : { nonResourceAttributes: filled({ path: path ?? "", verb }) }),
     ...(user.name && { user: user.name }),

@@ -25,6 +25,11 @@ export function costSize(value: Value): number {
 
 export const traversal = (size: number): number => Math.ceil(size * stringFactor);
 
+/** Cost of parsing a selector: its text, and requirements of at least two characters. */
+export const selectorCost = (size: number): number =>
+  listCost + traversal(size) + Math.ceil(Math.ceil(size / 2) * requirementCost);
+const requirementCost = 50;
+
 const smaller: CallCost = (left, right) => traversal(Math.min(costSize(left), costSize(right)));
 const first: CallCost = (value) => traversal(costSize(value));
 const regexCost: CallCost = (text, pattern) =>
@@ -67,6 +72,7 @@ const byFunction: Readonly<Record<string, CallCost>> = {
   ...names("isSorted sum max min indexOf lastIndexOf", listTraversal),
   ...names("url lowerAscii upperAscii substring trim", first),
   ...names("replace split", twice),
+  ...names("fieldSelector labelSelector", (_check, text) => selectorCost(costSize(text))),
   join: (_list, _between, result) => Math.ceil(costSize(result()) * 2 * stringFactor),
   ...names("find findAll", regexCost),
   ...names("cidr isIP isCIDR quantity isQuantity", first),

@@ -1,6 +1,6 @@
 // Static cost estimates of library functions.
 
-import { checkCost, regexFactor, stringFactor } from "./call-cost.ts";
+import { checkCost, regexFactor, selectorCost, stringFactor } from "./call-cost.ts";
 import {
   type CallEstimate,
   type EstimatedNode,
@@ -8,6 +8,7 @@ import {
   addIntervals,
   interval,
   multiplyIntervals,
+  saturated,
   scaled,
   unbounded,
 } from "./interval.ts";
@@ -128,6 +129,11 @@ const names = (list: string, estimate: Estimate): Record<string, Estimate> =>
 const estimates: Readonly<Record<string, Estimate>> = {
   check: () => ({ cost: interval(checkCost) }),
   ...names("serviceAccount path group resource subresource namespace name allowed denied reason", nominal),
+  ...names("fieldSelector labelSelector", (sizes, _target, [text]) => {
+    if (!text) return undefined;
+    const { min, max } = sizes.librarySize(text);
+    return { cost: interval(saturated(selectorCost(min)), saturated(selectorCost(max))) };
+  }),
   ...names("isSorted sum max min indexOf lastIndexOf", listTraversal),
   url: (sizes, _target, [text]) => text && { cost: scaled(sizes.librarySize(text), stringFactor) },
   ...names("lowerAscii upperAscii substring trim", textTraversal),

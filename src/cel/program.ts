@@ -7,7 +7,12 @@ import { estimateCost } from "./cost-estimate.ts";
 import type { Interval, SizeHint } from "./interval.ts";
 import { type FunctionDeclaration, type Library, functionsOf } from "./declarations.ts";
 import { CostExceeded, Evaluation, Suspended } from "./evaluation.ts";
-import { type AuthorizerTypes, authorizerLibrary, authorizerTypes } from "./library/authorizer.ts";
+import {
+  type AuthorizerTypes,
+  authorizerLibrary,
+  authorizerTypes,
+  checkSelectorsLibrary,
+} from "./library/authorizer.ts";
 import { formatProblems } from "./format-check.ts";
 import { type HotPath, hotPath } from "./hot-path.ts";
 import { addressTypeNames, addressesLibrary } from "./library/addresses.ts";
@@ -64,7 +69,7 @@ export function environment({
     ...since(29, textFormatLibrary, setsLibrary),
     ...since(30, addressesLibrary),
     ...since(31, namedFormatsLibrary(typePrefix)),
-    ...since(32, mapInsertLibrary),
+    ...since(32, mapInsertLibrary, checkSelectorsLibrary(authorizer)),
   ]);
   const named = [
     ...typeNames,

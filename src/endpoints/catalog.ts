@@ -3,6 +3,7 @@ import { type Dialect, groupName } from "#dialect";
 import { type Endpoint, type Resource, type Verb, allVerbs } from "#registry";
 import type { ApiCall } from "./api-call.ts";
 import type { Reply } from "#http";
+import type { Message } from "#schema";
 import { builtInPriorities, customPriorities } from "./priorities.ts";
 import type { Serves } from "./served-apis.ts";
 import type { Target } from "./target.ts";
@@ -14,6 +15,8 @@ export interface VirtualResource {
   /** `pods/log`, `subjectaccessreviews`. */
   readonly path: string;
   readonly kind: string;
+  /** The published declaration of a kind that is created, if it depends on the server. */
+  readonly schema?: Message;
   readonly namespaced: boolean;
   readonly singular?: string;
   readonly shortNames?: readonly string[];

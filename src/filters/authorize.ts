@@ -6,6 +6,7 @@ import {
   type Decision,
   explainHeader,
   forbiddenError,
+  selectorsOf,
   escapeMarkup,
 } from "#authz";
 import type { Log } from "#base";
@@ -13,6 +14,12 @@ import type { Dialect } from "#dialect";
 import type { ApiCall } from "#endpoints";
 import { type Reply, header } from "#http";
 import type { Filter } from "./filter.ts";
+
+export interface AuthorizeOptions {
+  readonly explainer?: Pick<AccessExplainer, "refusal">;
+  /** Whether authorizers consider the selectors of requests. */
+  readonly selectors?: boolean;
+}
 
 /**
  * Denials are explained to clients that request it and may know, and logged from -v=4 on, as in
@@ -22,14 +29,14 @@ export function authorize(
   authorizer: Authorizer,
   dialect: Dialect,
   log: Log,
-  explainer?: Pick<AccessExplainer, "refusal">,
+  { explainer, selectors = false }: AuthorizeOptions = {},
 ): Filter {
   const keys = dialect.names.audit;
   return {
     name: "authorization",
     // Most decisions are made synchronously: no promise is created for them.
     run: (call, next) => {
-      const decision = authorizer.decide(attributesOf(call));
+      const decision = authorizer.decide(attributesOf(call, selectors));
       return decision instanceof Promise
         ? decision.then((decided) => act(call, decided, next))
         : act(call, decision, next);
@@ -53,7 +60,7 @@ export function authorize(
       "audit-ID": call.auditId,
     });
     call.setHeader("x-content-type-options", "nosniff");
-    const attributes = attributesOf(call);
+    const attributes = attributesOf(call, selectors);
     if (explainer && header(call.call.headers, explainHeader) === "true")
       return explainer.refusal(attributes).then((why) => {
         throw forbiddenError(attributes, [reason, why].filter((text) => text !== "").join("; "));
@@ -76,7 +83,9 @@ export const internalErrorReply = (call: ApiCall, error: string): Reply => ({
 export const uriOf = ({ call: { path, search } }: ApiCall): string =>
   search === "" ? path : `${path}?${search}`;
 
-export function attributesOf(call: ApiCall): Attributes {
+const verbsWithSelectors = new Set(["list", "watch", "deletecollection"]);
+
+export function attributesOf(call: ApiCall, withSelectors = false): Attributes {
   const { target } = call;
   const user = call.user!;
   if (!target.isResource) return { user, verb: target.verb, path: target.path };
@@ -91,7 +100,15 @@ export function attributesOf(call: ApiCall): Attributes {
       namespace: target.namespace,
       name: target.name,
     },
+    ...(withSelectors && verbsWithSelectors.has(target.verb) && selectorsIn(call)),
   };
+}
+
+/** Returns the selectors of the query, except with deprecated watch paths, some of which ignore them. */
+function selectorsIn({ target, query }: ApiCall): Pick<Attributes, "selectors"> {
+  const root = target.group === "" ? `/api/${target.version}` : `/apis/${target.group}/${target.version}`;
+  if (target.path.startsWith(`${root}/watch/`)) return {};
+  return { selectors: selectorsOf(query.get("fieldSelector") ?? "", query.get("labelSelector") ?? "") };
 }
 
 /** Throws if access is denied. */

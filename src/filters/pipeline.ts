@@ -37,6 +37,8 @@ export interface PipelineOptions {
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
   readonly explainer: Pick<AccessExplainer, "refusal">;
+  /** Whether authorizers consider the selectors of requests. */
+  readonly selectors: boolean;
   readonly unexpected: RecoverOptions["unexpected"];
   /** Rate limit in bytes per second of each long-running response; 0 means unlimited. */
   readonly streamBytesPerSecond: number;
@@ -99,7 +101,7 @@ export function filters(options: PipelineOptions): readonly Filter[] {
     audit && audit.requests,
     impersonate(authorizer, dialect, options.log),
     ...limits,
-    authorize(authorizer, dialect, options.log, options.explainer),
+    authorize(authorizer, dialect, options.log, options),
     largeResponses({ clock, compress: options.compress, aborted: (call) => metrics.aborted(call) }),
     audit && audit.responses,
   ];

@@ -126,6 +126,8 @@ export const gateNames = {
   ],
   /** Gates of later releases, each for a feature that 1.27 does not have. */
   later: [
+    "AuthorizeNodeWithSelectors",
+    "AuthorizeWithSelectors",
     "CRDValidationRatcheting",
     "CronJobsScheduledAnnotation",
     "CustomResourceFieldSelectors",

@@ -9,6 +9,8 @@ const off = false;
 
 export const laterStages: Readonly<Record<string, readonly GateChange[]>> = {
   AdmissionWebhookMatchConditions: [beta(28), stable(30)],
+  AuthorizeNodeWithSelectors: [alpha(31), beta(32)],
+  AuthorizeWithSelectors: [alpha(31), beta(32)],
   CRDValidationRatcheting: [alpha(28), beta(30)],
   CronJobsScheduledAnnotation: [beta(28), stable(32)],
   CustomResourceFieldSelectors: [alpha(30), beta(31), stable(32)],

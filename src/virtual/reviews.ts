@@ -8,6 +8,7 @@ import {
   SelfSubjectRulesReview,
   SubjectAccessReview,
   TokenReview,
+  type gatedFields,
 } from "#api";
 import { type TokenMethod, reviewSelf, reviewToken } from "#authn";
 import {
@@ -34,6 +35,8 @@ export interface ReviewOptions {
   readonly audiences: readonly string[];
   /** False if SelfSubjectReview is disabled. */
   readonly selfReviews?: boolean;
+  /** Reduces declarations to the fields that the server has. */
+  readonly reduced: ReturnType<typeof gatedFields>;
   /** The minor release that is served. */
   readonly release: number;
 }
@@ -56,21 +59,23 @@ export function reviewGroups(context: VirtualContext, options: ReviewOptions): r
   const { dialect } = context;
   const selfReviews = options.selfReviews === false ? [] : selfReviewsIn(options.release);
   const review = <T extends object>(
-    schema: KindSchema,
+    declared: KindSchema,
     respond: (review: T, call: ApiCall) => Promise<object> | object,
-    { namespaced = false, versions = [schema.kind.version] }: ReviewedKind = {},
+    { namespaced = false, versions = [declared.kind.version] }: ReviewedKind = {},
   ): VirtualResource => {
+    const schema = options.reduced(declared);
     const { kind } = schema.kind;
     return {
       path: `${kind.toLowerCase()}s`,
       kind,
+      schema,
       namespaced,
       singular: kind.toLowerCase(),
       verbs: ["create"],
       handle: async (call) => {
         onlyCreate(call, { namespaced, subresource: false });
-        const { object, options, choice } = await decodeRequest<T>(call, context, schema);
-        await admit(call, context, schema, object, options, versions);
+        const { object, options: write, choice } = await decodeRequest<T>(call, context, schema);
+        await admit(call, context, schema, object, write, versions);
         return encodeReply(201, await respond(object, call), schema, choice, context);
       },
     };

@@ -19,6 +19,8 @@ export interface VirtualOptions {
   readonly tokens: ReviewOptions["tokens"];
   readonly selfReviews: boolean;
   readonly release: number;
+  /** Reduces declarations to the fields that the server has. */
+  readonly reduced: ReviewOptions["reduced"];
   readonly issuing: TokenEndpointOptions;
   /** Connection options for node agents. */
   readonly agents: Omit<AgentOptions, "dialect" | "nodes">;
@@ -36,6 +38,7 @@ export function virtualGroups(
     explainer,
     tokens,
     selfReviews,
+    reduced,
     release,
     issuing,
     agents,
@@ -64,6 +67,7 @@ export function virtualGroups(
       audiences: issuing.audiences,
       selfReviews,
       release,
+      reduced,
     }),
   ];
 }

@@ -1,10 +1,42 @@
 // Access reviews, which check what a user is authorized to do.
 import { type TypeOf, bool, embedded, list, map, optional, required, string } from "#schema";
+import { atomicList, gated } from "../extras.ts";
+import { FieldSelectorRequirement, LabelSelectorRequirement } from "../meta/label-selector.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { ExtraValue } from "../named-types.ts";
 import { authorization } from "../packages.ts";
 
 const { message, kind } = authorization;
+
+export const FieldSelectorAttributes = message(
+  "FieldSelectorAttributes",
+  "Fields that limit a request; exactly one of the two is set.",
+  {
+    rawSelector: optional(1, string, "Field selector as in a query parameter; services need not parse it."),
+    requirements: optional(
+      2,
+      list(FieldSelectorRequirement),
+      "Parsed field selector, all of whose requirements must be met.",
+      atomicList,
+    ),
+  },
+);
+export type FieldSelectorAttributes = TypeOf<typeof FieldSelectorAttributes>;
+
+export const LabelSelectorAttributes = message(
+  "LabelSelectorAttributes",
+  "Labels that limit a request; exactly one of the two is set.",
+  {
+    rawSelector: optional(1, string, "Label selector as in a query parameter; services need not parse it."),
+    requirements: optional(
+      2,
+      list(LabelSelectorRequirement),
+      "Parsed label selector, all of whose requirements must be met.",
+      atomicList,
+    ),
+  },
+);
+export type LabelSelectorAttributes = TypeOf<typeof LabelSelectorAttributes>;
 
 export const ResourceAttributes = message("ResourceAttributes", "Attributes of a request for a resource.", {
   namespace: optional(
@@ -18,6 +50,18 @@ export const ResourceAttributes = message("ResourceAttributes", "Attributes of a
   resource: optional(5, string, "Name of the resource type; * means all resources."),
   subresource: optional(6, string, "Name of the subresource; empty means none."),
   name: optional(7, string, "Name of the requested object; empty means all objects."),
+  fieldSelector: optional(
+    8,
+    FieldSelectorAttributes,
+    "Fields that limit the request; they can only limit access.",
+    gated("AuthorizeWithSelectors"),
+  ),
+  labelSelector: optional(
+    9,
+    LabelSelectorAttributes,
+    "Labels that limit the request; they can only limit access.",
+    gated("AuthorizeWithSelectors"),
+  ),
 });
 export type ResourceAttributes = TypeOf<typeof ResourceAttributes>;
 

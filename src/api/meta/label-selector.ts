@@ -1,6 +1,6 @@
 // Label selectors.
 import { type TypeOf, list, map, optional, required, string } from "#schema";
-import { keepingEmpty, patchMerge } from "../extras.ts";
+import { atomicList, keepingEmpty, patchMerge } from "../extras.ts";
 import { meta } from "../packages.ts";
 
 const { message, named } = meta;
@@ -19,6 +19,26 @@ export const LabelSelectorRequirement = message(
   },
 );
 export type LabelSelectorRequirement = TypeOf<typeof LabelSelectorRequirement>;
+
+export const FieldSelectorRequirement = message(
+  "FieldSelectorRequirement",
+  "A requirement on the value of a field.",
+  {
+    key: required(1, string, "Field that the requirement applies to."),
+    operator: required(
+      2,
+      named("FieldSelectorOperator", string),
+      "Relation between the field and the values: In, NotIn, Exists or DoesNotExist; others may follow.",
+    ),
+    values: optional(
+      3,
+      list(string),
+      "Values to compare with; must be empty for Exists and DoesNotExist.",
+      atomicList,
+    ),
+  },
+);
+export type FieldSelectorRequirement = TypeOf<typeof FieldSelectorRequirement>;
 
 export const LabelSelector = message(
   "LabelSelector",

@@ -15,9 +15,9 @@ import {
 } from "#admission";
 import { ValidatingAdmissionPolicy } from "#api";
 import type { User } from "#authn";
-import type { Authorizer } from "#authz";
+import { type Authorizer, selectorsOf } from "#authz";
 import type { Log, Metrics } from "#base";
-import type { AuthorizationDecision, AuthorizationQuery, Decide } from "#cel";
+import type { AuthorizationDecision, AuthorizationQuery, Decide, ResourceQuery } from "#cel";
 import type { Catalog } from "#endpoints";
 import type { Dial } from "#http";
 import type { ServerObjects } from "#registry";
@@ -70,7 +70,8 @@ export function dynamicAdmissionPlugins(
     },
     expressions: admissionExpressions(dialect.cli.product, options.expressionRelease),
     conditions: options.enabled("AdmissionWebhookMatchConditions"),
-    decide: (user: UserInfo) => decisionsFor(options.authorizer, user),
+    decide: (user: UserInfo) =>
+      decisionsFor(options.authorizer, user, options.enabled("AuthorizeWithSelectors")),
   };
   const { controlplane: dial, cluster } = options.egress;
   const post = (plugin: string): ReturnType<typeof webhookTransport> => {
@@ -129,12 +130,16 @@ const hasLaterPolicies = ({
 }: ServerObjects["resources"]): boolean => resource.strategy.hub !== ValidatingAdmissionPolicy;
 
 /** Evaluates the authorizer checks of CEL expressions. */
-export function decisionsFor(authorizer: Authorizer, user: UserInfo): Decide {
+export function decisionsFor(authorizer: Authorizer, user: UserInfo, withSelectors: boolean): Decide {
   return async (query): Promise<AuthorizationDecision> => {
+    const { fieldSelector = "", labelSelector = "", ...resource } = query.resource ?? {};
     const decision = await authorizer.decide({
       user: subjectOf(query, user),
       verb: query.verb,
-      ...(query.resource ? { resource: { ...query.resource, version: "*" } } : { path: query.path ?? "" }),
+      ...(query.resource
+        ? { resource: { ...(resource as ResourceQuery), version: "*" } }
+        : { path: query.path ?? "" }),
+      ...(withSelectors && { selectors: selectorsOf(fieldSelector, labelSelector) }),
     });
     if (decision.error) throw new Error(decision.error);
     return { allowed: decision.verdict === "allow", reason: decision.reason };

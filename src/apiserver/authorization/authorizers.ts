@@ -107,6 +107,7 @@ function nodeMode(server: ServerObjects, enabled: GateCheck): Authorizer {
   return nodeAuthorizer({
     dialect,
     rules: nodeRules(dialect, enabled),
+    ownOnly: enabled("AuthorizeNodeWithSelectors"),
     podsOn: (node) =>
       resources.pods.list("", selector([], [{ key: "spec.nodeName", operator: "in", values: [node] }])),
     volume: (name) => resources.persistentVolumes.get(name),

@@ -17,6 +17,8 @@ export const gatesRead = [
   "AggregatedDiscoveryEndpoint",
   "AnyVolumeDataSource",
   "AppArmor",
+  "AuthorizeNodeWithSelectors",
+  "AuthorizeWithSelectors",
   "CRDValidationRatcheting",
   "ComponentSLIs",
   "CrossNamespaceVolumeDataSource",

@@ -242,6 +242,13 @@ export const apiserverChecks: readonly Check<ApiserverSettings>[] = [
         );
     },
   ),
+  check("nodes are authorized by selectors only if all requests are", (_settings, blame, { enabled }) => {
+    if (enabled("AuthorizeNodeWithSelectors") && !enabled("AuthorizeWithSelectors"))
+      blame(
+        ["featureGates"],
+        "AuthorizeNodeWithSelectors can only be enabled if AuthorizeWithSelectors is enabled",
+      );
+  }),
   check("tokens are bound to nodes only if that is validated", (_settings, blame, { enabled }) => {
     const needed = "ServiceAccountTokenNodeBindingValidation";
     if (enabled("ServiceAccountTokenNodeBinding") && !enabled(needed))

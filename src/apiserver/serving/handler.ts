@@ -105,6 +105,7 @@ export function serverHandler(parts: HandlerParts): ServerHandler {
       authenticator: parts.identities.authenticator,
       authorizer,
       explainer,
+      selectors: gates.enabled("AuthorizeWithSelectors"),
       unexpected: logUnexpected(onError),
       streamBytesPerSecond: settings.maxConnectionBytesPerSec,
       strictTransportDirectives: settings.strictTransportSecurityDirectives,

@@ -15,6 +15,8 @@ export interface ResourceQuery {
   readonly subresource: string;
   readonly namespace: string;
   readonly name: string;
+  readonly fieldSelector?: string;
+  readonly labelSelector?: string;
 }
 
 /** An authorization query about the requesting user or about a service account. */
@@ -200,6 +202,20 @@ function refinements(named: AuthorizerTypes): FunctionDeclaration[] {
     ),
   );
 }
+
+/** Selectors that narrow a check of lists, watches or deletions of many objects. */
+export const checkSelectorsLibrary = (named: AuthorizerTypes): Library =>
+  (["fieldSelector", "labelSelector"] as const).map((field) =>
+    declare(
+      field,
+      method(
+        `authorizer_${field.toLowerCase()}`,
+        [named.resourceCheck, string],
+        named.resourceCheck,
+        (value, text) => refined(named, check(value), { [field]: text as string }),
+      ),
+    ),
+  );
 
 function decisions(named: AuthorizerTypes): FunctionDeclaration[] {
   const decide = (value: Value | undefined, verb: Value | undefined): Value => {

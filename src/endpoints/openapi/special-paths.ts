@@ -122,7 +122,7 @@ export function specialPaths(version: GroupVersion, special: VirtualResource, di
   const group = idPart(version, dialect);
   const tag = tagOf(version, dialect);
   const any = ["*/*"];
-  const message = created[`${version.version}/${special.path}`] ?? created[special.path];
+  const message = special.schema ?? created[`${version.version}/${special.path}`] ?? created[special.path];
   if (message) {
     const operation: Operation = {
       method: "post",
