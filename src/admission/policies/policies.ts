@@ -29,6 +29,7 @@ import {
 } from "../webhooks/matching.ts";
 import type { WebhookMetrics } from "../webhooks/metrics.ts";
 import type { Enforcement, PolicyMetrics } from "./metrics.ts";
+import { ParamKinds } from "./param-kinds.ts";
 import { type CompiledPolicy, type Failure, compilePolicy } from "./policy.ts";
 
 /** Returns the parameter objects of a binding, or an error. Policies of later releases may have several. */
@@ -79,6 +80,8 @@ interface Denial {
 interface PolicyRequest {
   readonly attributes: AdmissionAttributes;
   readonly denials: Denial[];
+  /** Policies without their kind of parameters. */
+  readonly misconfigured: ReadonlySet<ValidatingAdmissionPolicy>;
   readonly versioned: AdmissionAttributes["versioned"];
 }
 
@@ -88,6 +91,7 @@ export function admissionPolicies(options: PolicyOptions): AdmissionPlugin {
     compiled.getOrInsertComputed(policy, () =>
       compilePolicy(options.expressions, policy, options.namespace !== undefined),
     );
+  const paramKinds = new ParamKinds(options.knowsKind);
   let counted = new Set<string | undefined>();
   const count = (policies: readonly ValidatingAdmissionPolicy[]): void => {
     const names = new Set(policies.map(({ metadata }) => metadata.name));
@@ -113,9 +117,13 @@ export function admissionPolicies(options: PolicyOptions): AdmissionPlugin {
     const bindings = options.bindings();
     const denials: Denial[] = [];
     count(policies);
-    const request: PolicyRequest = { attributes, denials, versioned: sharedVersions(attributes) };
+    const misconfigured = paramKinds.missing(policies);
+    const versioned = sharedVersions(attributes);
+    const request: PolicyRequest = { attributes, denials, misconfigured, versioned };
     for (const policy of policies.toSorted(byName)) {
       const bound = bindings.filter(({ spec }) => spec.policyName === policy.metadata.name);
+      // Policies of later releases are configured by their first binding.
+      if (bound.length === 0 && options.namespace) continue;
       const evaluation = new PolicyEvaluation(options, request, policy, compiledOf(policy));
       await evaluation.run(bound.toSorted(byName));
     }
@@ -166,7 +174,7 @@ class PolicyEvaluation {
     const matched = await this.#matches(this.#policy.spec.matchConstraints ?? {}, undefined);
     if (!matched) return;
     const { paramKind } = this.#policy.spec;
-    if (paramKind && !this.#options.knowsKind(paramKind)) {
+    if (paramKind && this.#request.misconfigured.has(this.#policy)) {
       const shown = `${paramKind.apiVersion ?? ""}, Kind=${paramKind.kind ?? ""}`;
       return this.#misconfigured(`failed to find resource referenced by paramKind: '${shown}'`, undefined);
     }

@@ -36,10 +36,8 @@ type Found = Awaited<ReturnType<FindParams>>;
 export function paramsFinder(catalog: () => Catalog): FindParams {
   return async (paramKind, ref, requestNamespace) => {
     const endpoint = endpointFor(catalog(), paramKind);
-    if (!endpoint)
-      return {
-        error: `paramKind kind \`${paramKind.apiVersion ?? ""}, Kind=${paramKind.kind ?? ""}\` not known`,
-      };
+    // The kind is no longer served, so it has no objects.
+    if (!endpoint) return noParams(ref);
     const { resource } = endpoint;
     const { name = "", parameterNotFoundAction: absent } = ref;
     const namespace = ref.namespace || (absent && resource.namespaced ? requestNamespace : "");
@@ -53,13 +51,16 @@ export function paramsFinder(catalog: () => Catalog): FindParams {
     const found = ref.selector
       ? await selected(endpoint, namespace, ref.selector)
       : await named(endpoint, namespace, name);
-    if (found.length > 0) return { objects: found };
-    if (absent === "Allow") return { objects: [] };
-    return {
-      error: absent
-        ? "no params found for policy binding with `Deny` parameterNotFoundAction"
-        : `${name} not found`,
-    };
+    return found.length > 0 ? { objects: found } : noParams(ref);
+  };
+}
+
+function noParams({ name = "", parameterNotFoundAction: absent }: ParamRef): Found {
+  if (absent === "Allow") return { objects: [] };
+  return {
+    error: absent
+      ? "no params found for policy binding with `Deny` parameterNotFoundAction"
+      : `${name} not found`,
   };
 }
 

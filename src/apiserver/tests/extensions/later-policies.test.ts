@@ -197,6 +197,46 @@ test("the types of variables and of the expressions that use them are checked", 
   ]);
 });
 
+test("a kind of parameters matters once a policy is bound, and may be deleted then", async () => {
+  const ns = await place();
+  const rule = { apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["secrets"] };
+  const spec = {
+    matchConstraints: { resourceRules: [rule] },
+    paramKind: { apiVersion: "limits.example/v1", kind: "Limit" },
+    ...says("false"),
+  };
+  const create = () => ask("POST", `/api/v1/namespaces/${ns}/secrets`, { body: { metadata: { name: "s" } } });
+  const verdict = async (wanted: RegExp): Promise<void> => {
+    const deadline = Date.now() + 10_000;
+    for (;;) {
+      const message = String((await create()).json["message"]).replace(/^.*denied request: /, "");
+      if (wanted.test(message)) return;
+      assert.ok(Date.now() < deadline, message);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+  await must(201, "POST", policies, { body: { metadata: { name: "limited" }, spec } });
+  await must(201, "POST", `/api/v1/namespaces/${ns}/secrets`, { body: { metadata: { name: "free" } } });
+  const paramRef = { selector: {}, parameterNotFoundAction: "Deny" };
+  const binding = { policyName: "limited", validationActions: ["Deny"], paramRef };
+  await must(201, "POST", bindings, { body: { metadata: { name: "limited" }, spec: binding } });
+  await verdict(/^failed to configure policy: failed to find resource referenced by paramKind/);
+  const definitions = "/apis/apiextensions.orch.io/v1/customresourcedefinitions";
+  const names = { plural: "limits", singular: "limit", kind: "Limit", listKind: "LimitList" };
+  const schema = { openAPIV3Schema: { type: "object" } };
+  const version = { name: "v1", served: true, storage: true, schema };
+  await must(201, "POST", definitions, {
+    body: {
+      metadata: { name: "limits.limits.example" },
+      spec: { group: "limits.example", scope: "Cluster", names, versions: [version] },
+    },
+  });
+  await verdict(/^failed to configure binding: no params found/);
+  await must(200, "DELETE", `${definitions}/limits.limits.example`);
+  while ((await ask("GET", "/apis/limits.example/v1/limits")).status !== 404) await place();
+  await verdict(/^failed to configure binding: no params found/);
+});
+
 test("by default a server serves only the version of release 1.27", async () => {
   const plain = await serve({ flags: [`--runtime-config=api/all=true`] });
   const { at } = await plain.must(200, "GET", `/apis/${group}`);
