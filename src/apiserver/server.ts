@@ -22,8 +22,6 @@ import { aggregationMetrics } from "./metrics/aggregation-metrics.ts";
 import { egressMetrics } from "./metrics/egress-metrics.ts";
 import { clientMetrics } from "./metrics/extension-metrics.ts";
 import { podLogMetrics } from "./metrics/pod-log-metrics.ts";
-import { issuedMetrics } from "./metrics/issued-metrics.ts";
-import { timesMetrics } from "./metrics/times-metrics.ts";
 import { workMetrics } from "./metrics/work-metrics.ts";
 import { admissionMetrics } from "./metrics/admission-metrics.ts";
 import { authenticationFor } from "./authentication/authenticators.ts";
@@ -55,6 +53,7 @@ import { readTracingConfiguration, serverTracing } from "./serving/tracing.ts";
 import { auditSettings } from "./serving/audit-settings.ts";
 import type { ApiserverSettings } from "./options/settings.ts";
 import { virtualGroups } from "#virtual";
+import { registrySettingsFor } from "./storage/registry-settings.ts";
 import { openStorage } from "./storage/storage.ts";
 import { definitionGates, strategiesFor } from "./storage/strategies.ts";
 import { serverGates } from "./options/server-gates.ts";
@@ -166,42 +165,7 @@ async function startWith(options: StartOptions, opened: Opened): Promise<Started
     opened,
   });
   const { store, prefix: storePrefix, caches, encryption, shared, otherStores } = storage;
-  const registrySettings = {
-    allowPrivileged: settings.allowPrivileged,
-    eventTtlSeconds: settings.eventTtl / 1000,
-    matchConditions: gates.enabled("AdmissionWebhookMatchConditions"),
-    expressionRelease,
-    podResize: gates.enabled("InPlacePodVerticalScaling"),
-    networkPolicyStatus: gates.enabled("NetworkPolicyStatus"),
-    userNamespaces: gates.enabled("UserNamespacesStatelessPodsSupport"),
-    procMount: gates.enabled("ProcMountType"),
-    seLinuxMounts: gates.enabled("SELinuxMountReadWriteOncePod"),
-    foreignSources: gates.enabled("CrossNamespaceVolumeDataSource"),
-    sourceReferences: gates.enabled("AnyVolumeDataSource"),
-    oncePodVolumes: gates.enabled("ReadWriteOncePod"),
-    appArmor: gates.enabled("AppArmor"),
-    expandedDns: gates.enabled("ExpandedDNSConfig"),
-    deletionCosts: gates.enabled("PodDeletionCost"),
-    zeroShares: gates.enabled("ZeroLimitedNominalConcurrencyShares"),
-    zeroSleeps: gates.enabled("PodLifecycleSleepActionAllowZero"),
-    elasticJobs: gates.enabled("ElasticIndexedJob"),
-    failedIndexes: gates.enabled("JobBackoffLimitPerIndex"),
-    podReplacement: gates.enabled("JobPodReplacementPolicy"),
-    jobSuccess: gates.enabled("JobSuccessPolicy"),
-    managedJobs: gates.enabled("JobManagedBy"),
-    resourceClaims: gates.enabled("DynamicResourceAllocation"),
-    scaleToZero: gates.enabled("HPAScaleToZero"),
-    statefulUnavailable: gates.enabled("MaxUnavailableStatefulSet"),
-    retroactiveClass: gates.enabled("RetroactiveDefaultStorageClass"),
-    expansionRecovery: gates.enabled("RecoverVolumeExpansionFailure"),
-    hostIps: gates.enabled("PodHostIPs"),
-    balancerModes: gates.enabled("LoadBalancerIPMode"),
-    phaseTimes: gates.enabled("PersistentVolumeLastPhaseTransitionTime"),
-    disruptionConditions: gates.enabled("PodDisruptionConditions"),
-    garbageCollection: settings.enableGarbageCollector,
-    certificateIssued: issuedMetrics(serving.metrics, dialect),
-    timesCompared: timesMetrics(serving.metrics),
-  };
+  const registrySettings = registrySettingsFor(settings, gates, dialect, serving.metrics);
   const resources = resourceHandles(caches.resources);
   allocator.showUse(() => resources.services.listCached(""));
   const writer = serverWriter({ dialect, clock, settings: registrySettings });

@@ -126,6 +126,7 @@ export const gateNames = {
   ],
   /** Gates of later releases, each for a feature that 1.27 does not have. */
   later: [
+    "AllowServiceLBStatusOnNonLB",
     "AuthorizeNodeWithSelectors",
     "AuthorizeWithSelectors",
     "CRDValidationRatcheting",
@@ -142,12 +143,15 @@ export const gateNames = {
     "PodIndexLabel",
     "PodLifecycleSleepAction",
     "PodLifecycleSleepActionAllowZero",
+    "RelaxedEnvironmentVariableValidation",
     "ServiceAccountTokenJTI",
     "ServiceAccountTokenNodeBinding",
     "ServiceAccountTokenNodeBindingValidation",
     "ServiceAccountTokenPodNodeInfo",
     "ServiceTrafficDistribution",
     "SidecarContainers",
+    "StrictCostEnforcementForVAP",
+    "StrictCostEnforcementForWebhooks",
     "ZeroLimitedNominalConcurrencyShares",
   ],
   alphaOn: ["WinHostNetwork"],

@@ -82,6 +82,13 @@ export interface RegistrySettings {
   readonly retroactiveClass?: boolean;
   /** Whether a claim may request less again until it has been expanded. */
   readonly expansionRecovery?: boolean;
+  /** Whether names of environment variables may have any printable character but `=`. */
+  readonly relaxedVariables?: boolean;
+  /** Whether expressions of policies, and of webhooks, are charged for functions of libraries. */
+  readonly strictPolicyCosts?: boolean;
+  readonly strictWebhookCosts?: boolean;
+  /** Whether only services of type LoadBalancer have ingress addresses of load balancers. */
+  readonly ownBalancerStatus?: boolean;
   /** Whether limited priority levels may have zero shares. */
   readonly zeroShares?: boolean;
   /** Whether hooks may sleep for zero seconds. */

@@ -138,6 +138,12 @@ export const environmentNameProblems = (value: string): Problems => [
   ...parentProblems(value),
 ];
 
+/** The rule of later releases. */
+export const relaxedEnvironmentNameProblems = (value: string): Problems =>
+  /^[\x20-\x3c\x3e-\x7e]*$/.test(value)
+    ? []
+    : ["a valid environment variable name must consist only of printable ASCII characters other than '='"];
+
 const configKey = checker({
   pattern: "[-._a-zA-Z0-9]+",
   sentence: "a valid config key must consist of alphanumeric characters, '-', '_' or '.'",

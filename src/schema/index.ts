@@ -173,6 +173,7 @@ export {
   portNameProblems,
   portNumberProblems,
   qualifiedNameProblems,
+  relaxedEnvironmentNameProblems,
   wildcardSubdomainProblems,
 } from "./formats.ts";
 export { domainPathErrors } from "./domain-path.ts";

@@ -122,11 +122,20 @@ function namespaceType(prefix: string): CelType {
 
 const made = new Map<string, Expressions>();
 
-/** Created once per release and dialect, whose product name prefixes type names. */
-export const admissionExpressions = (typePrefix: string, release = firstRelease): Expressions =>
-  made.getOrInsertComputed(`${typePrefix} ${release}`, () => makeExpressions(typePrefix, release));
+/**
+ * Created once per release and dialect, whose product name prefixes type names. With strict costs, expressions are
+ * charged for functions of libraries, too.
+ */
+export const admissionExpressions = (
+  typePrefix: string,
+  release = firstRelease,
+  strictCosts = false,
+): Expressions =>
+  made.getOrInsertComputed(`${typePrefix} ${release} ${strictCosts}`, () =>
+    makeExpressions(typePrefix, release, strictCosts),
+  );
 
-function makeExpressions(typePrefix: string, release: number): Expressions {
+function makeExpressions(typePrefix: string, release: number, libraryCosts: boolean): Expressions {
   const env = environment({ typePrefix, release });
   let made: Environment | undefined;
   const laterEnvironment = (): Environment => (made ??= environment({ typePrefix, release: lastRelease }));
@@ -149,7 +158,7 @@ function makeExpressions(typePrefix: string, release: number): Expressions {
     environment: env,
     compile: (source, results, choice) => {
       const within = choice.later ? laterEnvironment() : env;
-      const compiled = compile(within, source, { variables: variablesOf(choice) });
+      const compiled = compile(within, source, { variables: variablesOf(choice), libraryCosts });
       if ("error" in compiled && compiled.stage === "compile")
         return { source, error: compileError(compiled) };
       const { resultType } = "error" in compiled ? compiled : compiled.program;
@@ -164,7 +173,7 @@ function makeExpressions(typePrefix: string, release: number): Expressions {
       // Release 1.27 checks types without the authorizer, so policies that use it get a warning.
       const more = later ? { ...authorizer, ...laterVariables({ later }) } : {};
       const variables = { request: always.request, object, oldObject: object, ...params, ...more };
-      const compiled = compile(later ? laterEnvironment() : env, source, { variables });
+      const compiled = compile(later ? laterEnvironment() : env, source, { variables, libraryCosts });
       if ("program" in compiled) return { type: compiled.program.resultType };
       return compiled.stage === "compile" ? { problem: compiled.error } : undefined;
     },

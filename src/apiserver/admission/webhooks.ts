@@ -58,6 +58,8 @@ export function dynamicAdmissionPlugins(
   const { dialect, resources, clock } = server;
   const suffix = dialect.wire.groupSuffix;
   const namespace = (name: string) => resources.namespaces.get(name);
+  const expressionsFor = (gate: string) =>
+    admissionExpressions(dialect.cli.product, options.expressionRelease, options.enabled(gate));
   const shared = {
     clock,
     log: options.log,
@@ -68,7 +70,7 @@ export function dynamicAdmissionPlugins(
       const found = await namespace(name);
       return found && (found.metadata.labels ?? {});
     },
-    expressions: admissionExpressions(dialect.cli.product, options.expressionRelease),
+    expressions: expressionsFor("StrictCostEnforcementForWebhooks"),
     conditions: options.enabled("AdmissionWebhookMatchConditions"),
     decide: (user: UserInfo) =>
       decisionsFor(options.authorizer, user, options.enabled("AuthorizeWithSelectors")),
@@ -111,6 +113,7 @@ export function dynamicAdmissionPlugins(
           ),
           admissionPolicies({
             ...shared,
+            expressions: expressionsFor("StrictCostEnforcementForVAP"),
             metrics: { ...shared.metrics, ...policyMetrics(options.metrics) },
             policies: () => resources.validatingAdmissionPolicies.listCached(""),
             bindings: () => resources.validatingAdmissionPolicyBindings.listCached(""),

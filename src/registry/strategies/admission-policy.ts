@@ -37,7 +37,7 @@ const actions = ["Audit", "Deny", "Warn"];
 type Seen = Parameters<ReturnType<typeof admissionExpressions>["compile"]>[2];
 
 const expressionsFor = ({ dialect, settings }: RequestContext): ReturnType<typeof admissionExpressions> =>
-  admissionExpressions(dialect.cli.product, settings.expressionRelease);
+  admissionExpressions(dialect.cli.product, settings.expressionRelease, settings.strictPolicyCosts);
 
 /**
  * Validates a policy. Policies of later releases also have variables and access to the object's namespace.
@@ -62,10 +62,16 @@ function policyErrors(
     !isDeepStrictEqual([spec.matchConditions, withParams], [old.matchConditions, old.paramKind !== undefined])
   )
     errors.push(
-      ...matchConditionErrors(spec.matchConditions, "spec.matchConditions", ctx, {
-        params: withParams,
-        later: later ? {} : undefined,
-      }),
+      ...matchConditionErrors(
+        spec.matchConditions,
+        "spec.matchConditions",
+        ctx,
+        ctx.settings.strictPolicyCosts,
+        {
+          params: withParams,
+          later: later ? {} : undefined,
+        },
+      ),
     );
   spec.variables?.forEach((variable, position) =>
     errors.push(...variableErrors(variable, composed.variables[position]?.compiled.error, position)),

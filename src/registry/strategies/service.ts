@@ -171,8 +171,15 @@ export function serviceWith(pool?: ServiceAllocator): Strategy {
     ],
     warnings: (obj, _old, ctx) => warningsOf(obj, ctx),
     subresources: {
-      status: statusPart(({ status }, _old, { settings }) =>
-        balancerStatusErrors(status.loadBalancer, "status.loadBalancer", settings.balancerModes),
+      status: statusPart(({ spec, status: { loadBalancer } }, _old, { settings }) =>
+        settings.ownBalancerStatus && spec.type !== "LoadBalancer" && loadBalancer.ingress?.length
+          ? [
+              forbiddenField(
+                "status.loadBalancer.ingress",
+                "may only be used when `spec.type` is 'LoadBalancer'",
+              ),
+            ]
+          : balancerStatusErrors(loadBalancer, "status.loadBalancer", settings.balancerModes),
       ),
     },
     columns: [

@@ -263,7 +263,8 @@ function conditionRules(
   const conditionsOf = (configuration: Configuration) =>
     (configuration.webhooks ?? []).map(({ matchConditions }) => matchConditions);
   if (old && isDeepStrictEqual(conditionsOf({ webhooks }), conditionsOf(old))) return () => [];
-  return ({ matchConditions }, at) => matchConditionErrors(matchConditions, at, ctx, { params: false });
+  return ({ matchConditions }, at) =>
+    matchConditionErrors(matchConditions, at, ctx, ctx.settings.strictWebhookCosts, { params: false });
 }
 
 const columns: readonly Column<ValidatingWebhookConfiguration | MutatingWebhookConfiguration>[] = [

@@ -8,7 +8,13 @@ import type {
   SecretKeySelector,
 } from "#api";
 import { type FieldError, canonicalQuantity, invalidValue, notSupported, required } from "#base";
-import { configKeyProblems, dns1123SubdomainProblems, environmentNameProblems } from "#schema";
+import {
+  configKeyProblems,
+  dns1123SubdomainProblems,
+  environmentNameProblems,
+  relaxedEnvironmentNameProblems,
+} from "#schema";
+import type { PodRules } from "./rules.ts";
 import { formatErrors, qualifiedNameErrors } from "../rules/format.ts";
 
 const environmentFields = [
@@ -50,17 +56,22 @@ const hugePages = /^(?:limits|requests)\.hugepages-/;
 const cpuUnits = ["1m", "1"];
 const byteUnits = ["1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei"];
 
+type VariableRules = Pick<PodRules, "hostIps" | "relaxedVariables">;
+
+const nameProblems = ({ relaxedVariables }: VariableRules) =>
+  relaxedVariables ? relaxedEnvironmentNameProblems : environmentNameProblems;
+
 /** Returns the errors of environment variables, which may refer to all addresses of the node if permitted. */
 export function envErrors(
   variables: readonly EnvVar[] | undefined,
   path: string,
-  hostIps: boolean,
+  rules: VariableRules,
 ): FieldError[] {
-  const fields = hostIps ? laterEnvironmentFields : environmentFields;
+  const fields = rules.hostIps ? laterEnvironmentFields : environmentFields;
   return (variables ?? []).flatMap((variable, position) => {
     const at = `${path}[${position}]`;
     const errors = variable.name
-      ? formatErrors(variable.name, `${at}.name`, environmentNameProblems)
+      ? formatErrors(variable.name, `${at}.name`, nameProblems(rules))
       : [required(`${at}.name`)];
     return [...errors, ...valueFromErrors(variable, `${at}.valueFrom`, fields)];
   });
@@ -153,10 +164,14 @@ const keyRefErrors = ({ name, key }: ConfigMapKeySelector | SecretKeySelector, a
   ...(key ? formatErrors(key, `${at}.key`, configKeyProblems) : [required(`${at}.key`)]),
 ];
 
-export function envFromErrors(sources: readonly EnvFromSource[] | undefined, path: string): FieldError[] {
+export function envFromErrors(
+  sources: readonly EnvFromSource[] | undefined,
+  path: string,
+  rules: VariableRules,
+): FieldError[] {
   return (sources ?? []).flatMap(({ prefix, configMapRef, secretRef }, position) => {
     const at = `${path}[${position}]`;
-    const errors = prefix ? formatErrors(prefix, `${at}.prefix`, environmentNameProblems) : [];
+    const errors = prefix ? formatErrors(prefix, `${at}.prefix`, nameProblems(rules)) : [];
     if (configMapRef) errors.push(...sourceNameErrors(configMapRef.name, `${at}.configMapRef.name`));
     if (secretRef) errors.push(...sourceNameErrors(secretRef.name, `${at}.secretRef.name`));
     if (!configMapRef && !secretRef)

@@ -2,6 +2,7 @@
 // object has them.
 import type { ObjectMeta, PodSpec } from "#api";
 import type { Dialect } from "#dialect";
+import { environmentNameProblems } from "#schema";
 import type { RequestContext } from "../../strategy.ts";
 import { allowedModes } from "../rules/access-modes.ts";
 import { labelSelectorErrors } from "../rules/label-selector.ts";
@@ -16,6 +17,8 @@ export interface PodRules {
   readonly expandedDns: boolean;
   /** Whether environment variables may refer to all addresses of the node. */
   readonly hostIps: boolean;
+  /** Whether names of environment variables may have any printable character but `=`. */
+  readonly relaxedVariables: boolean;
   /** Search paths of the stored pod, which may exceed the limits as long as they are unchanged. */
   readonly keptSearches?: readonly string[] | undefined;
   /** Allowed access modes of claim templates in a pod. */
@@ -40,6 +43,15 @@ const sleepsZero = ({ initContainers, containers }: PodSpec): boolean =>
     ({ lifecycle }) => lifecycle?.preStop?.sleep?.seconds === 0 || lifecycle?.postStart?.sleep?.seconds === 0,
   );
 
+/** Reports whether environment variables have names that only later releases accept. */
+const usesRelaxedNames = ({ initContainers, containers, ephemeralContainers }: PodSpec): boolean =>
+  [...(initContainers ?? []), ...(containers ?? []), ...(ephemeralContainers ?? [])]
+    .flatMap(({ env, envFrom }) => [
+      ...(env ?? []).map(({ name }) => name),
+      ...(envFrom ?? []).map(({ prefix }) => prefix ?? ""),
+    ])
+    .some((name) => name !== "" && environmentNameProblems(name).length > 0);
+
 interface PodLike {
   readonly metadata: ObjectMeta;
   readonly spec: PodSpec;
@@ -56,6 +68,7 @@ export function podRules(
     allowPrivileged: settings.allowPrivileged,
     expandedDns: settings.expandedDns !== false,
     hostIps: settings.hostIps === true,
+    relaxedVariables: settings.relaxedVariables === true || (old !== undefined && usesRelaxedNames(old.spec)),
     claimModes: allowedModes(settings),
     zeroSleeps: settings.zeroSleeps === true || (old !== undefined && sleepsZero(old.spec)),
     podName,

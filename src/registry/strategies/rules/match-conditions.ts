@@ -13,12 +13,13 @@ export function matchConditionErrors(
   conditions: readonly MatchCondition[] | undefined,
   path: string,
   { dialect, settings }: Pick<RequestContext, "dialect" | "settings">,
+  strictCosts: boolean | undefined,
   seen: Parameters<ReturnType<typeof admissionExpressions>["compile"]>[2],
 ): FieldError[] {
   if (!conditions) return [];
   const errors = conditions.length > maxConditions ? [tooMany(path, conditions.length, maxConditions)] : [];
   const repeated = repeats<string>();
-  const expressions = admissionExpressions(dialect.cli.product, settings.expressionRelease);
+  const expressions = admissionExpressions(dialect.cli.product, settings.expressionRelease, strictCosts);
   conditions.forEach(({ name, expression }, position) => {
     const at = `${path}[${position}]`;
     const source = (expression ?? "").trim();
