@@ -117,6 +117,7 @@ export function wellKnownNames({
       boundByController: `pv.${domain}/bound-by-controller`,
       bindCompleted: `pv.${domain}/bind-completed`,
       provisionedBy: `pv.${domain}/provisioned-by`,
+      volumeGid: `pv.beta.${domain}/gid`,
       storageProvisioner: `volume.${domain}/storage-provisioner`,
       betaStorageProvisioner: `volume.beta.${domain}/storage-provisioner`,
       selectedNode: `volume.${domain}/selected-node`,

@@ -29,6 +29,8 @@ export interface ContainerFacts {
   readonly targetId?: string;
   /** The user namespace of the pod's sandbox. */
   readonly users?: UserNamespace | undefined;
+  /** The supplemental groups of the pod's sandbox. */
+  readonly groups?: readonly number[] | undefined;
 }
 
 export const logPathOf = (container: Container, restartCount: number): string =>
@@ -68,7 +70,7 @@ export function containerConfig(pod: Pod, container: Container, facts: Container
         ...added.resources,
       },
       securityContext: withUsers(
-        containerSecurity(pod, container, facts.imageUser, facts.security, facts.targetId),
+        containerSecurity(pod, container, facts.imageUser, facts.security, facts.targetId, facts.groups),
         facts.users,
       ),
     },

@@ -22,6 +22,8 @@ export interface SandboxFacts {
   readonly logFolder: string;
   /** The user namespace of the pod; undefined if user namespaces are disabled. */
   readonly users?: UserNamespace | undefined;
+  /** Supplemental groups that volumes ask for. */
+  readonly volumeGroups?: readonly string[];
 }
 
 export const logFolderOf = (pod: Pod, logFolder: string): string =>
@@ -32,7 +34,7 @@ export function sandboxConfig(pod: Pod, facts: SandboxFacts): PodSandboxConfig {
   const hostname = sandboxHostname(pod, facts.clusterDomain);
   const ports = portMappings(pod);
   const { runAsUser, runAsGroup, seLinuxOptions, sysctls } = pod.spec.securityContext ?? {};
-  const groups = groupsOf(pod);
+  const groups = groupsOf(pod, facts.volumeGroups);
   return {
     metadata: {
       name: nameOf(pod),

@@ -51,10 +51,18 @@ export function namespacesOf(pod: Pod, target?: string): NamespaceOption {
   };
 }
 
-/** Returns the supplemental groups of every process of the pod. */
-export function groupsOf(pod: Pod): number[] {
-  const { fsGroup, supplementalGroups } = pod.spec.securityContext ?? {};
-  return [...(fsGroup !== undefined ? [Number(fsGroup)] : []), ...(supplementalGroups ?? []).map(Number)];
+/**
+ * Returns the supplemental groups of every process of the pod, with those of its volumes that it does not list;
+ * texts that are no numbers are ignored.
+ */
+export function groupsOf(pod: Pod, ofVolumes: Iterable<string> = []): number[] {
+  const { fsGroup, supplementalGroups = [] } = pod.spec.securityContext ?? {};
+  const listed = supplementalGroups.map(Number);
+  const added = [...new Set(ofVolumes)]
+    .toSorted()
+    .flatMap((group) => (/^[+-]?\d+$/.test(group) ? [Number(group)] : []))
+    .filter((group) => !listed.includes(group));
+  return [...(fsGroup !== undefined ? [Number(fsGroup)] : []), ...listed, ...added];
 }
 
 /** The user of an image, as reported by the runtime. */
@@ -88,13 +96,13 @@ export function containerSecurity(
   user: ImageUser,
   settings: SecuritySettings,
   target?: string,
+  groups: readonly number[] = groupsOf(pod),
 ): LinuxContainerSecurityContext {
   const own = container.securityContext ?? {};
   const of = pod.spec.securityContext ?? {};
   const runAsUser = own.runAsUser ?? of.runAsUser;
   const group = own.runAsGroup ?? of.runAsGroup;
   const labels = own.seLinuxOptions ?? of.seLinuxOptions;
-  const groups = groupsOf(pod);
   const { path, profile } = seccompOf(own.seccompProfile ?? of.seccompProfile, settings);
   const appArmor =
     pod.metadata.annotations?.[settings.dialect.names.annotations.appArmorContainerPrefix + container.name];
@@ -124,7 +132,7 @@ export function containerSecurity(
           : // An image that sets no user runs as root; a group can be set only together with a user.
             { runAsUser: { value: 0 } }),
     ...(own.readOnlyRootFilesystem && { readonlyRootfs: true }),
-    ...(groups.length > 0 && { supplementalGroups: groups }),
+    ...(groups.length > 0 && { supplementalGroups: [...groups] }),
     ...(appArmor && { apparmorProfile: appArmor }),
     ...(path !== "" && { seccompProfilePath: path }),
     ...(own.allowPrivilegeEscalation === false && { noNewPrivs: true }),

@@ -12,7 +12,7 @@ import { expand } from "./expand.ts";
 import { podHostname, sandboxHostname } from "./hostname.ts";
 import { hostsFile } from "./hosts-file.ts";
 import { qosClass } from "./qos.ts";
-import { containerSecurity } from "./security.ts";
+import { containerSecurity, groupsOf } from "./security.ts";
 import { servicesEnvironment, servicesFor } from "./services-env.ts";
 
 const known: Readonly<Record<string, string>> = { A: "one", B: "$(A)" };
@@ -477,3 +477,8 @@ for (const [name, own, masked, readonly] of kernelViews) {
     }
   });
 }
+
+test("groups of volumes are added to those of the pod, unless they are listed or no numbers", () => {
+  const pod = samplePod({ securityContext: { fsGroup: 5, supplementalGroups: [7, 8] } });
+  assert.deepEqual(groupsOf(pod, ["30", "8", "x", "30", "2"]), [5, 7, 8, 2, 30]);
+});

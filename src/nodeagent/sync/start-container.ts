@@ -129,6 +129,7 @@ export async function startContainer(
       hugePageSizes: context.settings.hugePageSizes,
       security: context.settings.security,
       users: facts.sandbox.linux?.securityContext?.namespaceOptions?.usernsOptions,
+      groups: facts.sandbox.linux?.securityContext?.supplementalGroups?.map(Number),
       ...(target && { targetId: target.id }),
     });
   } catch (error) {

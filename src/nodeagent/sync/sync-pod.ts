@@ -156,6 +156,7 @@ export async function syncPod(
       cpu: context.settings.cpu,
       logFolder: context.settings.logFolder,
       users,
+      volumeGroups: [...volumes.values()].flatMap(({ group }) => (group ? [group] : [])),
     }),
   );
 

@@ -35,7 +35,7 @@ const claimed: [name: string, claim: object, volume: object, expected: RegExp | 
       "a volume bound to another claim is refused",
       {},
       { hostPath: "here", claimRef: { uid: "other" } },
-      /bound to another claim/,
+      /found PV object pv1 but its pv\.Spec\.ClaimRef\.UID other does not point to claim\.UID claim$/,
     ],
     [
       "a volume of another node is refused",
@@ -79,7 +79,7 @@ for (const [name, claim, volume, expected] of claimed) {
     else if (expected === "host") assert.deepEqual(await mounting, { hostPath: path, readOnly: true });
     else {
       assert.equal((await mounting).hostPath, place(expected === "nfs" ? "nfs" : "local-volume", "pv1"));
-      assert.deepEqual(mounter.done, [expected === "nfs" ? "nfs s:/e ro,hard" : `bind ${path}`]);
+      assert.deepEqual(mounter.done, [expected === "nfs" ? "nfs s:/e hard,ro" : `bind ${path}`]);
     }
   });
 }
@@ -143,5 +143,51 @@ test("a failure of a claimed volume names the persistent volume", async (t) => {
     spec: { claimRef: { uid: "claim" }, local: { path: join(folder, "missing") } },
   });
   await assert.rejects(mount(podWith({ persistentVolumeClaim: { claimName: "c1" } })));
-  assert.match(events[0]!, /^FailedMount: MountVolume\.SetUp failed for volume "pv1" : /);
+  assert.deepEqual(events, [
+    `FailedMount: MountVolume.NewMounter initialization failed for volume "pv1" : path "${join(folder, "missing")}" does not exist`,
+  ]);
+});
+
+test("only the first pod gives a shared local volume to its group; others are warned", async (t) => {
+  const { api, anAgent, folder, events } = await setUp(t);
+  const path = join(folder, "here");
+  await mkdir(path);
+  api.objects.set("/api/v1/namespaces/ns/persistentvolumeclaims/c1", {
+    metadata: { name: "c1", uid: "claim" },
+    spec: { volumeName: "pv1" },
+    status: { phase: "Bound" },
+  });
+  api.objects.set("/api/v1/persistentvolumes/pv1", {
+    metadata: { name: "pv1" },
+    spec: { claimRef: { uid: "claim" }, local: { path } },
+  });
+  const volumes = anAgent();
+  const podOf = (uid: string, fsGroup: number) =>
+    podWith({ persistentVolumeClaim: { claimName: "c1" } }, { securityContext: { fsGroup } }, { uid });
+  const { signal } = new AbortController();
+  const own = process.getgid!();
+  await volumes.mount(podOf("u1", own), signal);
+  await volumes.mount(podOf("u2", own), signal);
+  assert.deepEqual(events, []);
+  await volumes.mount(podOf("u3", own + 1), signal);
+  assert.deepEqual(events, [
+    `AlreadyMountedVolume: The requested fsGroup is ${own + 1}, but the volume pv1 has GID ${own}. The volume may not be shareable.`,
+  ]);
+});
+
+test("a persistent volume names a group of the containers in an annotation", async (t) => {
+  const { api, mount, folder } = await setUp(t);
+  const path = join(folder, "here");
+  await mkdir(path);
+  api.objects.set("/api/v1/namespaces/ns/persistentvolumeclaims/c1", {
+    metadata: { name: "c1", uid: "claim" },
+    spec: { volumeName: "pv1" },
+    status: { phase: "Bound" },
+  });
+  api.objects.set("/api/v1/persistentvolumes/pv1", {
+    metadata: { name: "pv1", annotations: { "pv.beta.orch.io/gid": "1234" } },
+    spec: { claimRef: { uid: "claim" }, hostPath: { path } },
+  });
+  const { group } = await mount(podWith({ persistentVolumeClaim: { claimName: "c1" } }));
+  assert.equal(group, "1234");
 });

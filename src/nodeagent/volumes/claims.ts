@@ -1,8 +1,7 @@
 // Resolves a claim to its bound volume, with the checks that keep a pod from using another's data.
 import { PersistentVolume, PersistentVolumeClaim, type Pod, podMatchesNode } from "#api";
-import { ApiError } from "#base";
 import type { ApiClient, ResourceKind } from "#client";
-import { namespaceOf, uidOf } from "../pod.ts";
+import { keyOf, namespaceOf, uidOf } from "../pod.ts";
 import type { NodeFacts } from "../interfaces.ts";
 import { VolumeOperationError } from "./operation-error.ts";
 
@@ -53,27 +52,33 @@ export async function boundVolume(
     .catch((error: unknown) => {
       throw claimError(`failed to fetch PVC from API server: ${(error as Error).message}`, { cause: error });
     });
+  if (claim.metadata.deletionTimestamp) throw claimError("PVC is being deleted");
+  const name = claim.spec?.volumeName;
+  if (claim.status?.phase !== "Bound") throw claimError("PVC is not bound");
+  if (!name) throw claimError("PVC has empty pvc.Spec.VolumeName");
   if (
     isForPod &&
     !claim.metadata.ownerReferences?.some(({ uid, controller }) => uid === uidOf(pod) && controller)
   ) {
-    throw new Error(`PVC ${claimed} was not created for the pod (pod is not owner)`);
+    throw new ClaimError(`PVC ${claimed} was not created for pod ${keyOf(pod)} (pod is not owner)`);
   }
-  if (claim.metadata.deletionTimestamp) throw claimError("PVC is being deleted");
-  const name = claim.spec?.volumeName;
-  if (claim.status?.phase !== "Bound" || !name) throw claimError("PVC is not bound");
   const volume = await client
     .of(volumes)
     .get(name)
     .catch((error: unknown) => {
-      const missing = error instanceof ApiError && error.code === 404;
-      throw claimError(
-        missing ? `persistentvolume ${JSON.stringify(name)} not found` : (error as Error).message,
-        { cause: error },
-      );
+      throw claimError(`failed to fetch PV ${name} from API server: ${(error as Error).message}`, {
+        cause: error,
+      });
     });
-  if (volume.spec?.claimRef?.uid !== claim.metadata.uid)
-    throw claimError(`PV ${name} is bound to another claim`);
+  const boundTo = volume.spec?.claimRef;
+  if (!boundTo)
+    throw claimError(
+      `found PV object ${name} but it has a nil pv.Spec.ClaimRef indicating it is not yet bound to the claim`,
+    );
+  if (boundTo.uid !== claim.metadata.uid)
+    throw claimError(
+      `found PV object ${name} but its pv.Spec.ClaimRef.UID ${boundTo.uid ?? ""} does not point to claim.UID ${claim.metadata.uid ?? ""}`,
+    );
   const required = volume.spec?.nodeAffinity?.required;
   if (required) {
     const podSpec = {

@@ -326,14 +326,19 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
     const spec = await specOf(pod, volume);
     const plugin = pluginFor(spec);
     const name = spec.persistent?.metadata.name ?? volume.name;
+    const gid = spec.persistent?.metadata.annotations?.[dialect.names.annotations.volumeGid];
+    const group = gid ? { group: gid } : {};
     pluginOf.set(uidOf(pod), (pluginOf.get(uidOf(pod)) ?? new Map()).set(volume.name, plugin));
     if (spec.persistent && isDevice(pod, volume.name)) {
       if (!plugin.map)
         throw new DeviceError("FindMapperPluginBySpec", name, "volumes of this kind cannot be block devices");
-      return await plugin.map(pod, spec, linkOf(pod, name, plugin), signal).catch((error: unknown) => {
-        if (error instanceof VolumeOperationError || error instanceof ClaimError) throw error;
-        throw new DeviceError("MapPodDevice", name, fsErrorText(error as Error), { cause: error });
-      });
+      const device = await plugin
+        .map(pod, spec, linkOf(pod, name, plugin), signal)
+        .catch((error: unknown) => {
+          if (error instanceof VolumeOperationError || error instanceof ClaimError) throw error;
+          throw new DeviceError("MapPodDevice", name, fsErrorText(error as Error), { cause: error });
+        });
+      return { ...device, ...group };
     }
     const directory = directoryOf(pod, spec, plugin);
     const mounted = await plugin.mount(pod, spec, directory, signal).catch((error: unknown) => {
@@ -344,7 +349,7 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
         cause: error,
       });
     });
-    return plugin.stats ? { ...mounted, stats: () => plugin.stats!(directory) } : mounted;
+    return { ...mounted, ...group, ...(plugin.stats && { stats: () => plugin.stats!(directory) }) };
   }
 
   function directoryOf(pod: Pod, { volume, persistent }: VolumeSpec, { name }: VolumePlugin): string {

@@ -4,6 +4,7 @@ import { mkdir, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Pod, Volume } from "#api";
 import { parseQuantity, quantityValue } from "#base";
+import { fsErrorText } from "../../errors.ts";
 import type { EventRecorder, VolumePlugin, VolumeSpec } from "../../interfaces.ts";
 import { containersOf, initContainersOf, referenceTo } from "../../pod.ts";
 import { podLimits } from "../../resources/pod-cgroups.ts";
@@ -11,6 +12,7 @@ import { linkDevice } from "../device.ts";
 import { type Git, fillFromGit } from "../git-repo.ts";
 import { checkHostPath } from "../host-path.ts";
 import type { Mounter } from "../mounter.ts";
+import { VolumeOperationError } from "../operation-error.ts";
 import { setGroupRecursively } from "../ownership.ts";
 import { fsGroupOf, share } from "./sharing.ts";
 
@@ -67,8 +69,8 @@ export function localPlugins(options: LocalPluginOptions): VolumePlugin[] {
       const readOnly = spec.readOnly || requested === true;
       if (!(await isMounted(directory))) {
         const host = server.includes(":") && !server.startsWith("[") ? `[${server}]` : server;
-        const options = [...(readOnly ? ["ro"] : []), ...(spec.persistent?.spec.mountOptions ?? [])];
-        await mounter.network("nfs", `${host}:${path}`, directory, options, signal);
+        const options = new Set([...(readOnly ? ["ro"] : []), ...(spec.persistent?.spec.mountOptions ?? [])]);
+        await mounter.network("nfs", `${host}:${path}`, directory, [...options].toSorted(), signal);
       }
       return { hostPath: directory, ...readOnlyIf(readOnly) };
     },
@@ -95,17 +97,25 @@ export function localPlugins(options: LocalPluginOptions): VolumePlugin[] {
     supports: ({ persistent }) => Boolean(persistent?.spec.local),
     mount: async (pod, { persistent, readOnly }, directory) => {
       const { path } = persistent!.spec.local!;
-      if (!(await isMounted(directory))) {
-        await checkHostPath(path, "Directory");
-        await mkdir(directory, { recursive: true, mode: 0o750 });
-        await mounter.bind(path, directory);
-      }
+      const name = persistent!.metadata.name!;
+      const mounted = { hostPath: directory, ...readOnlyIf(readOnly), selinuxRelabel: true };
+      if (await isMounted(directory)) return mounted;
+      await checkLocalPath(name, path);
       const group = fsGroupOf(pod);
-      if (group !== undefined && !readOnly)
+      // As in the kubelet, only the first of the pods that share the volume sets its group.
+      const isShared = (await mountsOfPods(mounter, directory)).length > 0;
+      if (group !== undefined && isShared) {
+        const { gid } = await stat(path);
+        const message = `The requested fsGroup is ${group}, but the volume ${name} has GID ${gid}. The volume may not be shareable.`;
+        if (gid !== group) events.event(referenceTo(pod), "Warning", "AlreadyMountedVolume", message);
+      }
+      await mkdir(directory, { recursive: true, mode: 0o750 });
+      await mounter.bind(path, directory);
+      if (group !== undefined && !readOnly && !isShared)
         await setGroupRecursively(directory, group, {
           onlyOnMismatch: pod.spec.securityContext?.fsGroupChangePolicy === "OnRootMismatch",
         });
-      return { hostPath: directory, ...readOnlyIf(readOnly), selinuxRelabel: true };
+      return mounted;
     },
     map: async (pod, { persistent, readOnly }, link) => {
       const name = persistent!.metadata.name!;
@@ -143,6 +153,29 @@ export function localPlugins(options: LocalPluginOptions): VolumePlugin[] {
     else throw new Error(`unknown storage medium ${JSON.stringify(medium)}`);
     await share(directory, pod);
   }
+}
+
+/** Rejects a local volume that does not exist or is not a directory, before anything is mounted. */
+async function checkLocalPath(name: string, path: string): Promise<void> {
+  const failed = (why: string, cause?: unknown): Error =>
+    new VolumeOperationError("FailedMount", "MountVolume.NewMounter initialization failed", name, why, {
+      cause,
+    });
+  const found = await stat(path).catch((error: Error & { code?: string }) => {
+    const isMissing = error.code === "ENOENT";
+    throw failed(isMissing ? `path ${JSON.stringify(path)} does not exist` : fsErrorText(error), error);
+  });
+  if (found.isBlockDevice())
+    throw failed(`${path} is a block device, which this agent does not format: use volumeMode Block`);
+  if (!found.isDirectory()) throw failed("only directory and block device are supported");
+}
+
+/** Returns the directories of other pods at which the volume of this directory is mounted. */
+async function mountsOfPods(mounter: Mounter, directory: string): Promise<readonly string[]> {
+  const segments = directory.split("/");
+  const below = `/${segments.slice(-3).join("/")}`;
+  const points = await mounter.below(segments.slice(0, -4).join("/"));
+  return points.filter((point) => point !== directory && point.endsWith(below));
 }
 
 /** Returns the smallest of the limits of volume, pod and node; empty if no limit is known. */
