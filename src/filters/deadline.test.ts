@@ -36,6 +36,18 @@ for (const [name, requested, milliseconds] of limits) {
   });
 }
 
+test("a limit below the resolution of timers is exceeded at once", async () => {
+  const givenUp: unknown[] = [];
+  const filter = deadline({
+    clock: virtualClock(),
+    requestTimeoutMilliseconds: 60_000,
+    exceeded: (late) => void givenUp.push(late),
+  });
+  const call = apiCall({ path: `${path}?timeout=1ns` });
+  const { status } = await filter.run(call, () => assert.fail("handled"));
+  assert.deepEqual([status, givenUp], [504, [call]]);
+});
+
 test("the response is a Status without a kind, as text, without headers of the inner filters", async () => {
   const clock = virtualClock();
   const call = apiCall();

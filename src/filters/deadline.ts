@@ -34,6 +34,11 @@ export function deadline({
         ? Math.min(requestTimeoutMilliseconds, durationOf(requested))
         : requestTimeoutMilliseconds;
       call.deadline = clock.monotonic() + limit;
+      // Such a deadline has passed before anything could be done.
+      if (limit < timerMilliseconds) {
+        exceeded?.(call);
+        return Promise.resolve(timeoutReply);
+      }
       const { headers } = call;
       return new Promise<Reply>((resolve, reject) => {
         let givenUp = false;

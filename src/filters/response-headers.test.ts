@@ -40,6 +40,12 @@ test("a preflight request of another origin is passed on, without headers", asyn
   assert.deepEqual(call.headers, {});
 });
 
+test("an empty Origin header is ignored", async () => {
+  const call = apiCall({ path: "/api", headers: { origin: "" } });
+  await crossOrigin([".*"]).run(call, () => Promise.resolve({ status: 200, headers: {} }));
+  assert.deepEqual(call.headers, {});
+});
+
 test("strict transport security directives are joined in one header", async () => {
   const call = apiCall();
   await strictTransport(["max-age=5", "preload"]).run(call, () =>

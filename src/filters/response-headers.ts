@@ -29,7 +29,7 @@ export function crossOrigin(patterns: readonly string[]): Filter {
     name: "cross origin",
     run: (call, next) => {
       const origin = header(call.call.headers, "origin");
-      if (origin === undefined || !allowed(origin)) return next();
+      if (!origin || !allowed(origin)) return next();
       call.setHeader("access-control-allow-origin", origin);
       for (const [name, value] of Object.entries(fixed)) call.setHeader(name, value);
       return call.method === "OPTIONS" ? Promise.resolve({ status: 204, headers: {} }) : next();
