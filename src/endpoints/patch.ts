@@ -8,6 +8,7 @@ import {
   invalid as invalidObject,
   invalidValue,
   jsonKind,
+  tooLarge,
   unsupportedMediaType,
 } from "#base";
 import { header } from "#http";
@@ -241,7 +242,7 @@ function transformed(type: PatchType, endpoint: Endpoint, served: ApiObject, par
           {},
         )
       : error.code === 413
-        ? new ApiError(413, "RequestEntityTooLarge", error.message)
+        ? tooLarge(`Request entity too large: ${error.message}`)
         : badRequest(error.message);
   }
 }

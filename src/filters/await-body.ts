@@ -1,9 +1,11 @@
-// Waits for a request's body before the request counts as in flight: a client that sends slowly, or not at
-// all, does not delay others. The request's deadline bounds the wait.
+// Waits for a request's body while the request counts as in flight, for a limited time: a client that sends
+// slowly, or not at all, does not delay others for long. The request's deadline bounds the whole wait.
+import type { Clock } from "#base";
 import type { ApiCall } from "#endpoints";
-import type { Reply } from "#http";
-import type { Filter } from "./filter.ts";
 import { isLongRunning } from "./long-running.ts";
+
+/** A request whose body has not arrived after this time gives its place to others until it has. */
+const placeMilliseconds = 10_000;
 
 const methodsWithBody = new Set(["POST", "PUT", "PATCH", "DELETE"]);
 
@@ -11,12 +13,13 @@ const methodsWithBody = new Set(["POST", "PUT", "PATCH", "DELETE"]);
 export const expectsBody = ({ method, target }: ApiCall): boolean =>
   methodsWithBody.has(method) && target.isResource && !isLongRunning(target);
 
-export const awaitBody: Filter = {
-  name: "await body",
-  run: (call, next) => (expectsBody(call) ? afterBody(call, next) : next()),
-};
-
-async function afterBody({ call }: ApiCall, next: () => Promise<Reply>): Promise<Reply> {
-  await call.bodyBuffered();
-  return next();
+/** Waits for the body of a request that has a place in flight. Reports whether it arrived while it may keep it. */
+export function bodyInTime({ call }: ApiCall, clock: Clock): Promise<boolean> {
+  return new Promise((resolve) => {
+    const cancel = clock.after(placeMilliseconds, () => resolve(false));
+    void call.bodyBuffered().finally(() => {
+      cancel();
+      resolve(true);
+    });
+  });
 }

@@ -6,7 +6,7 @@ import type { Dialect } from "#dialect";
 import type { ApiCall } from "#endpoints";
 import type { Admission, Flow, FlowControl, ListRequest, RequestDigest } from "#fairness";
 import type { Reply } from "#http";
-import { expectsBody } from "./await-body.ts";
+import { bodyInTime, expectsBody } from "./await-body.ts";
 import type { Filter } from "./filter.ts";
 import { isLongRunning, isMutating } from "./long-running.ts";
 import { tooManyRequestsReply } from "./too-many.ts";
@@ -24,11 +24,6 @@ export interface FairnessOptions {
   /** Called when a request is queued, and when it leaves the queue. */
   readonly queued: (call: ApiCall, change: 1 | -1) => void;
 }
-
-/**
- * A request whose body has not arrived after this time releases its seats, and is queued again when it has.
- */
-const bodyMilliseconds = 10_000;
 
 export function fairness(options: FairnessOptions): Filter {
   const { flowControl, clock } = options;
@@ -78,8 +73,9 @@ export function fairness(options: FairnessOptions): Filter {
   ): Promise<Reply> => {
     let admission = await waitForSeats(flow, call, digest);
     while (admission.admitted) {
-      if (!expectsBody(call) || (await within(clock, bodyMilliseconds, call.call.bodyBuffered())))
+      if (!expectsBody(call) || (await bodyInTime(call, clock)))
         return execute(call, admission.release, next);
+      // It is queued again when its body has arrived.
       admission.release();
       await call.call.bodyBuffered();
       admission = await waitForSeats(flow, call, digest);
@@ -183,17 +179,6 @@ export function fairness(options: FairnessOptions): Filter {
       }
     };
   }
-}
-
-/** Reports whether the promise settles in time. */
-function within(clock: Clock, milliseconds: number, promise: Promise<void>): Promise<boolean> {
-  return new Promise((resolve) => {
-    const cancel = clock.after(milliseconds, () => resolve(false));
-    void promise.finally(() => {
-      cancel();
-      resolve(true);
-    });
-  });
 }
 
 function once(run: () => void): () => void {

@@ -10,7 +10,6 @@ import { type AuditFilterOptions, auditFilter } from "./audit.ts";
 import { newAuditId } from "./audit-id.ts";
 import { authenticate } from "./authenticate.ts";
 import { authorize } from "./authorize.ts";
-import { awaitBody } from "./await-body.ts";
 import { commonHeaders } from "./common-headers.ts";
 import { deadline } from "./deadline.ts";
 import { fairness } from "./fairness.ts";
@@ -75,7 +74,7 @@ export function filters(options: PipelineOptions): readonly Filter[] {
   const { flowControl, inFlight } = options;
   const limits = flowControl
     ? [fairness({ flowControl, dialect, clock, ...inFlight, refused, queued })]
-    : [awaitBody, inFlightLimit({ ...inFlight, refused })];
+    : [inFlightLimit({ ...inFlight, clock, refused })];
   const { tracing } = options;
   const list: (Filter | false)[] = [
     tracing !== undefined && requestSpans(tracing),

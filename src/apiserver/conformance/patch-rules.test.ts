@@ -259,3 +259,14 @@ for (const apiVersion of ["v1", "meta.orch.io/v1", "apps/v1", "example.com/v7"])
     await must(400, "DELETE", `${path}/a`, { body: { apiVersion, kind: "ConfigMap" } });
   });
 }
+
+test("a JSON patch of too many operations is too large", async () => {
+  const path = `/api/v1/namespaces/${await place()}/configmaps`;
+  await must(201, "POST", path, { body: map });
+  const body = Array.from({ length: 10_001 }, () => ({ op: "test", path: "/kind", value: "ConfigMap" }));
+  const refused = await must(413, "PATCH", `${path}/a`, { type: json, body });
+  assert.equal(
+    refused.at("message"),
+    "Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001",
+  );
+});
