@@ -79,7 +79,7 @@ export function startControllerManager(options: ControlLoopOptions): RunningCont
       contextFor(sharedContext({ ...base, view, log: log.with({ part: "serving approval" }) })),
     ).stopped,
     options.localPath &&
-      ensureLocalPathClass(client).catch((error: Error) =>
+      ensureLocalPathClass(client, options.localPath.nodeName).catch((error: Error) =>
         log.warn("creating the storage class of local volumes failed", { error: error.message }),
       ),
     resourceMetrics({ ...base, view, log: log.with({ part: "resource metrics" }) }, options),

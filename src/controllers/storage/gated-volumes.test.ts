@@ -80,7 +80,7 @@ for (const isOn of [true, false])
   test(`a volume that is deleted before its claim ${isOn ? "takes its folder with it" : "leaves its folder"}, with HonorPVReclaimPolicy=${isOn}`, () =>
     withProvisioner(
       async ({ client }, folder) => {
-        await ensureLocalPathClass(client);
+        await ensureLocalPathClass(client, "n1");
         const [claims, volumes] = [
           client.of(kinds.persistentVolumeClaims),
           client.of(kinds.persistentVolumes),

@@ -12,8 +12,8 @@ const namespace = "default";
 
 test("the storage class is the default, waits for pods, and is created once", () =>
   withController([], async ({ client }) => {
-    await ensureLocalPathClass(client);
-    await ensureLocalPathClass(client);
+    await ensureLocalPathClass(client, "n1");
+    await ensureLocalPathClass(client, "n1");
     const { items } = await client.of(kinds.storageClasses).list();
     assert.deepEqual(
       items.map(({ metadata, volumeBindingMode, reclaimPolicy }) => ({
@@ -33,9 +33,32 @@ test("the storage class is the default, waits for pods, and is created once", ()
     );
   }));
 
+test("pods that use the storage class are scheduled to the node that makes the volumes, also in older clusters", () =>
+  withController([], async ({ client }) => {
+    const classes = client.of(kinds.storageClasses);
+    const topologies = async () => (await classes.get("local-path")).allowedTopologies;
+    const only = (node: string) => [{ matchLabelExpressions: [{ key: "orch.io/hostname", values: [node] }] }];
+    await classes.create({
+      metadata: { name: "local-path" },
+      provisioner: "orch.io/local-path",
+      volumeBindingMode: "WaitForFirstConsumer",
+    });
+    await ensureLocalPathClass(client, "n1");
+    assert.deepEqual(await topologies(), only("n1"));
+    await ensureLocalPathClass(client, "renamed");
+    assert.deepEqual(await topologies(), only("renamed"));
+    await classes.delete("local-path");
+    await ensureLocalPathClass(client, "n1");
+    assert.deepEqual(await topologies(), only("n1"));
+    await classes.delete("local-path");
+    await classes.create({ metadata: { name: "local-path" }, provisioner: "example.com/other" });
+    await ensureLocalPathClass(client, "n1");
+    assert.equal(await topologies(), undefined, "the class of another provisioner is left alone");
+  }));
+
 test("a claim of this node gets a folder, which is deleted with the claim", () =>
   withProvisioner(async ({ client }, folder) => {
-    await ensureLocalPathClass(client);
+    await ensureLocalPathClass(client, "n1");
     const claims = client.of(kinds.persistentVolumeClaims);
     await createClaim(client, "elsewhere", "n2");
     const { metadata } = await createClaim(client, "data", "n1");
@@ -60,7 +83,7 @@ test("a claim of this node gets a folder, which is deleted with the claim", () =
 
 test("a volume with a forged annotation loses no data", () =>
   withProvisioner(async ({ client }, folder) => {
-    await ensureLocalPathClass(client);
+    await ensureLocalPathClass(client, "n1");
     const victim = join(folder, "..", "victim");
     mkdirSync(victim);
     const volumes = client.of(kinds.persistentVolumes);

@@ -1,7 +1,8 @@
 // Local path provisioner: creates volumes on a node's own disk for claims scheduled to it, as folders below a
-// base folder that are usable on this node only. Runs on the node next to its agent; every node runs its own.
+// base folder that are usable on this node only. Runs next to the node's agent.
 import { chmod, lstat, mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import type { StorageClass } from "#api";
 import { makeFolder, removeTree } from "#base";
 import { type AnyObject, type ApiClient, kinds } from "#client";
@@ -160,25 +161,38 @@ async function makeVolumeFolder(path: string): Promise<void> {
   await chmod(path, 0o777);
 }
 
-/** Creates the storage class of these volumes, as the default unless there is another one. */
-export async function ensureLocalPathClass(client: ApiClient): Promise<void> {
-  const { defaultStorageClass } = client.dialect.names.annotations;
+/**
+ * Creates the storage class of these volumes, as the default unless there is another one. Pods that use it are
+ * scheduled to this node only: no other node has a provisioner that would make their volume.
+ */
+export async function ensureLocalPathClass(client: ApiClient, nodeName: string): Promise<void> {
+  const { annotations, labels, volumes } = client.dialect.names;
   const classes = client.of(kinds.storageClasses);
+  const provisioner = volumes.localPathProvisioner;
+  const allowedTopologies = [{ matchLabelExpressions: [{ key: labels.hostname, values: [nodeName] }] }];
   try {
-    await classes.get(className);
+    const present = await classes.get(className);
+    if (
+      present.provisioner === provisioner &&
+      !isDeepStrictEqual(present.allowedTopologies, allowedTopologies)
+    )
+      await classes.patch(className, "merge", { allowedTopologies });
     return;
   } catch (error) {
     if (!isNotFound(error)) throw error;
   }
   const { items } = await classes.list();
-  const hasDefault = items.some(({ metadata }) => metadata.annotations?.[defaultStorageClass] === "true");
+  const hasDefault = items.some(
+    ({ metadata }) => metadata.annotations?.[annotations.defaultStorageClass] === "true",
+  );
   await ignoreReasons(
     ["AlreadyExists"],
     classes.create({
-      metadata: { name: className, annotations: { [defaultStorageClass]: String(!hasDefault) } },
-      provisioner: client.dialect.names.volumes.localPathProvisioner,
+      metadata: { name: className, annotations: { [annotations.defaultStorageClass]: String(!hasDefault) } },
+      provisioner,
       reclaimPolicy: "Delete",
       volumeBindingMode: "WaitForFirstConsumer",
+      allowedTopologies,
     }),
   );
 }
