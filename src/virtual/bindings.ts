@@ -6,7 +6,7 @@ import { type ApiCall, type VirtualResource, checkName } from "#endpoints";
 import { setCondition } from "./pod-conditions.ts";
 import {
   type VirtualContext,
-  admit,
+  admissionOf,
   encodeReply,
   decodeRequest,
   created,
@@ -18,12 +18,14 @@ const pods = { group: "", resource: "pods" };
 export function bindingEndpoints(server: ServerObjects, context: VirtualContext): readonly VirtualResource[] {
   const bind = async (call: ApiCall) => {
     const { object: binding, options, choice } = await decodeRequest<Binding>(call, context, Binding);
+    const admission = admissionOf(call, context, Binding, options);
+    await admission.mutate(binding);
     const name = call.target.name || (binding.metadata.name ?? "");
     if (binding.metadata.name !== name) throw badRequest("name in URL does not match name in Binding object");
     checkName(name);
     const errors = bindingErrors(binding);
     if (errors.length > 0) throw invalid({ group: "", kind: "Binding" }, name, errors);
-    await admit(call, context, Binding, binding, options);
+    await admission.validate(binding);
     await assign(server, call.target.namespace, name, binding, options.dryRun);
     return encodeReply(201, created(), Status, choice, context);
   };

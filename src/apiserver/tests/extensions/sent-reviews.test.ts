@@ -167,3 +167,15 @@ test("a status update of an API service keeps its metadata", async (t) => {
   assert.deepEqual(made.at("metadata.labels"), { a: "b" });
   assert.equal(made.at("metadata.annotations"), undefined);
 });
+
+test("a binding is reviewed before its name is compared with that in the path", async (t) => {
+  const { must, during } = await recordReviews(t);
+  await must(201, "POST", `${core}/serviceaccounts`, { body: { metadata: { name: "default" } } });
+  await must(201, "POST", `${core}/pods`, { body: { metadata: { name: "p" }, spec: template.spec } });
+  const path = `${core}/pods/p/binding`;
+  const target = { kind: "Node", name: "n" };
+  const refused = await during(() => must(400, "POST", path, { body: { target } }));
+  const bound = await during(() => must(201, "POST", path, { body: { metadata: { name: "p" }, target } }));
+  const hooks = [refused, bound].map((reviews) => reviews.map(({ hook }) => hook));
+  assert.deepEqual(hooks, [["mutating"], ["mutating", "validating"]]);
+});
