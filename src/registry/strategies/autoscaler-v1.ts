@@ -75,7 +75,9 @@ export function fromV1(served: ApiObject, dialect: Dialect): HorizontalPodAutosc
   const keys = keysIn(dialect);
   const given = metadata.annotations ?? {};
   const { targetCPUUtilizationPercentage: share, ...bounds } = spec;
-  const { currentCPUUtilizationPercentage: used, ...counts } = status;
+  const { currentCPUUtilizationPercentage: used, currentReplicas, ...counts } = status;
+  // Of the counts, v2 omits this one if it is zero.
+  const shown = { ...counts, ...(currentReplicas && { currentReplicas }) };
   const others = (decoded("metrics", given[keys.metrics]) ?? []).map(metricFromV1);
   const metrics = [
     ...others,
@@ -106,7 +108,7 @@ export function fromV1(served: ApiObject, dialect: Dialect): HorizontalPodAutosc
       metrics: metrics.length > 0 ? metrics : defaultMetrics(),
       ...(behavior && (behavior.scaleUp || behavior.scaleDown) && { behavior }),
     },
-    status: { ...counts, currentMetrics: current, ...(conditions?.length && { conditions }) },
+    status: { ...shown, currentMetrics: current, ...(conditions?.length && { conditions }) },
   } as unknown as HorizontalPodAutoscaler;
 }
 
