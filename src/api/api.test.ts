@@ -191,6 +191,7 @@ const jsonOnly = [
  */
 const laterVersion = "api.apidiscovery.v2";
 const laterMessages = [
+  "api.core.v1.AppArmorProfile",
   "api.authorization.v1.FieldSelectorAttributes",
   "api.authorization.v1.LabelSelectorAttributes",
   "apimachinery.pkg.apis.meta.v1.FieldSelectorRequirement",

@@ -5,6 +5,7 @@ import type { Message } from "#schema";
 import { rewriter } from "./rewrite.ts";
 
 export const fieldGates = [
+  "AppArmorFields",
   "AuthorizeWithSelectors",
   "CustomResourceFieldSelectors",
   "JobBackoffLimitPerIndex",

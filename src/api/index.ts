@@ -186,6 +186,7 @@ export { ContainerResizePolicy, ResourceClaim, ResourceRequirements } from "./co
 export {
   Capabilities,
   PodSecurityContext,
+  AppArmorProfile,
   SeccompProfile,
   SecurityContext,
   SELinuxOptions,

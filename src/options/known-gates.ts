@@ -127,6 +127,7 @@ export const gateNames = {
   /** Gates of later releases, each for a feature that 1.27 does not have. */
   later: [
     "AllowServiceLBStatusOnNonLB",
+    "AppArmorFields",
     "AuthorizeNodeWithSelectors",
     "AuthorizeWithSelectors",
     "CRDValidationRatcheting",

@@ -9,6 +9,7 @@ const off = false;
 
 export const laterStages: Readonly<Record<string, readonly GateChange[]>> = {
   AdmissionWebhookMatchConditions: [beta(28), stable(30)],
+  AppArmorFields: [beta(30), stable(31)],
   AuthorizeNodeWithSelectors: [alpha(31), beta(32)],
   AuthorizeWithSelectors: [alpha(31), beta(32)],
   CRDValidationRatcheting: [alpha(28), beta(30)],

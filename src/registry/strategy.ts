@@ -68,6 +68,8 @@ export interface RegistrySettings {
   readonly oncePodVolumes?: boolean;
   /** False if AppArmor annotations of pods are dropped. */
   readonly appArmor?: boolean;
+  /** Whether AppArmor profiles are stated by fields. */
+  readonly appArmorFields?: boolean;
   /** False if pods are limited to six DNS search paths. */
   readonly expandedDns?: boolean;
   /** False if the pod deletion cost annotation is ignored. */

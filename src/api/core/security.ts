@@ -1,6 +1,6 @@
 // Security contexts of pods and containers.
 import { type TypeOf, bool, int64, list, optional, pointer, required, string } from "#schema";
-import { openEnum } from "../extras.ts";
+import { gated, openEnum } from "../extras.ts";
 import { Capability } from "../named-types.ts";
 import { core } from "../packages.ts";
 
@@ -68,6 +68,26 @@ export const SeccompProfile = message(
 );
 export type SeccompProfile = TypeOf<typeof SeccompProfile>;
 
+export const AppArmorProfile = message(
+  "AppArmorProfile",
+  "AppArmor profile that confines a program.",
+  {
+    type: required(
+      1,
+      named("AppArmorProfileType", string),
+      "Kind of profile to apply: Localhost, RuntimeDefault or Unconfined.",
+      openEnum("Localhost", "RuntimeDefault", "Unconfined"),
+    ),
+    localhostProfile: pointer(
+      2,
+      string,
+      "Name of a profile loaded on the node; set only for type Localhost.",
+    ),
+  },
+  { union: { discriminator: "type", members: ["localhostProfile"] } },
+);
+export type AppArmorProfile = TypeOf<typeof AppArmorProfile>;
+
 export const Sysctl = message("Sysctl", "A kernel parameter to set.", {
   name: required(1, string, "Name of the parameter."),
   value: required(2, string, "Value of the parameter."),
@@ -117,6 +137,12 @@ export const PodSecurityContext = message(
       openEnum("Always", "OnRootMismatch"),
     ),
     seccompProfile: optional(10, SeccompProfile, "Seccomp options of all containers."),
+    appArmorProfile: optional(
+      11,
+      AppArmorProfile,
+      "AppArmor options of all containers.",
+      gated("AppArmorFields"),
+    ),
   },
 );
 export type PodSecurityContext = TypeOf<typeof PodSecurityContext>;
@@ -176,6 +202,12 @@ export const SecurityContext = message(
       11,
       SeccompProfile,
       "Seccomp options of the container; they take precedence over those of the pod.",
+    ),
+    appArmorProfile: optional(
+      12,
+      AppArmorProfile,
+      "AppArmor options of the container; they take precedence over those of the pod.",
+      gated("AppArmorFields"),
     ),
   },
 );

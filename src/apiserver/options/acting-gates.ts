@@ -18,6 +18,7 @@ export const gatesRead = [
   "AllowServiceLBStatusOnNonLB",
   "AnyVolumeDataSource",
   "AppArmor",
+  "AppArmorFields",
   "AuthorizeNodeWithSelectors",
   "AuthorizeWithSelectors",
   "CRDValidationRatcheting",

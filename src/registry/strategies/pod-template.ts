@@ -5,6 +5,7 @@ import { validateAnnotations, validateLabels } from "../object-meta.ts";
 import { type ApiObject, type RequestContext, type Column, type Strategy, strategy } from "../strategy.ts";
 import { joined, selectorText } from "./cells/text.ts";
 import { podSpecDefaults } from "./pod-defaults.ts";
+import { appArmorMatchErrors, templateAppArmorWarnings } from "./pod-apparmor.ts";
 import { dropAppArmor, dropDisabled } from "./pod-gates.ts";
 import { annotationErrors, seccompMatchErrors } from "./pod-validation/annotations.ts";
 import { podSpecErrors } from "./pod-validation/pod-spec.ts";
@@ -65,6 +66,7 @@ export function validatePodTemplate(
     ...annotationErrors(metadata.annotations, spec, rules, `${path}.annotations`),
     ...podSpecErrors(spec, rules, `${path}.spec`),
     ...seccompMatchErrors(metadata, spec, ctx.dialect, `${path}.spec`),
+    ...appArmorMatchErrors(metadata, spec, ctx.dialect, `${path}.spec`),
   ];
   if (spec.ephemeralContainers?.length)
     errors.push(
@@ -78,11 +80,15 @@ export function podTemplateWarnings(
   template: PodTemplateSpec,
   { metadata, old }: Changed,
   path: string,
-  { dialect }: RequestContext,
+  { dialect, settings }: RequestContext,
 ): string[] {
-  return old && old.metadata.generation === metadata.generation
-    ? []
-    : podWarnings(template.metadata, template.spec, dialect, path);
+  if (old && old.metadata.generation === metadata.generation) return [];
+  return [
+    ...podWarnings(template.metadata, template.spec, dialect, path),
+    ...(settings.appArmorFields
+      ? templateAppArmorWarnings(template.metadata, template.spec, dialect, path)
+      : []),
+  ];
 }
 
 interface Changed {

@@ -7,6 +7,7 @@ import { validateFinalizersQualified, validateMeta } from "../object-meta.ts";
 import { type RequestContext, strategy } from "../strategy.ts";
 import { podRowConditions, podTableColumns } from "./pod-columns.ts";
 import { alignServiceAccount, podDefaults } from "./pod-defaults.ts";
+import { alignAppArmor, appArmorMatchErrors, appArmorWarnings } from "./pod-apparmor.ts";
 import { dropAppArmor, dropDisabled, withoutResize } from "./pod-gates.ts";
 import { applyLabelKeys } from "./pod-label-keys.ts";
 import { proposeResize, resizePolicyDefaults } from "./pod-resize.ts";
@@ -105,6 +106,7 @@ export const pod = strategy<Pod>({
     dropDisabled(obj.spec, ctx.settings);
     applyLabelKeys(obj);
     dropAppArmor(obj.metadata, ctx);
+    alignAppArmor(obj, ctx);
     obj.status = { phase: "Pending", qosClass: qualityOf(obj.spec) };
     if (obj.spec.schedulingGates?.length)
       obj.status.conditions = [
@@ -134,7 +136,11 @@ export const pod = strategy<Pod>({
       errors.push(
         forbiddenField("spec.nodeName", "cannot be set until all schedulingGates have been cleared"),
       );
-    return [...errors, ...seccompMatchErrors(obj.metadata, obj.spec, ctx.dialect, "spec")];
+    return [
+      ...errors,
+      ...seccompMatchErrors(obj.metadata, obj.spec, ctx.dialect, "spec"),
+      ...appArmorMatchErrors(obj.metadata, obj.spec, ctx.dialect, "spec"),
+    ];
   },
   validateUpdate: (obj, old, ctx) => [
     ...metaErrors(obj, ctx),
@@ -142,7 +148,7 @@ export const pod = strategy<Pod>({
     ...annotationChangeErrors(obj, old, ctx),
     ...specUpdateErrors(obj, old, ctx.settings),
   ],
-  warnings: (obj, old, { dialect }) => {
+  warnings: (obj, old, { dialect, state }) => {
     if (old) return [];
     const wrong = dns1123LabelProblems(obj.metadata.name ?? "");
     const named = wrong.length
@@ -150,7 +156,7 @@ export const pod = strategy<Pod>({
           `metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: [${wrong.join(" ")}]`,
         ]
       : [];
-    return [...named, ...podWarnings(obj.metadata, obj.spec, dialect)];
+    return [...named, ...appArmorWarnings(state), ...podWarnings(obj.metadata, obj.spec, dialect)];
   },
   graceSeconds: ({ spec, status }, requested) => {
     if (!spec.nodeName || status.phase === "Failed" || status.phase === "Succeeded") return 0;

@@ -1,5 +1,5 @@
 // The baseline standard: prevents known privilege escalations.
-import type { ObjectMeta, PodSpec, SELinuxOptions, SecurityContext } from "#api";
+import type { AppArmorProfile, ObjectMeta, PodSpec, SELinuxOptions, SecurityContext } from "#api";
 import type { Dialect } from "#dialect";
 import {
   type Finding,
@@ -32,16 +32,36 @@ const byContainer = (
 ): ReturnType<typeof containersOf> =>
   containersOf(spec).filter(({ securityContext }) => securityContext && wrong(securityContext));
 
-export const appArmorProfile: Check = ({ annotations = {} }, _spec, { names }) => {
+export const appArmorProfile: Check = ({ annotations = {} }, spec, { names }) => {
   const allowed = (profile: string): boolean =>
     profile === "" || profile === "runtime/default" || profile.startsWith("localhost/");
   const found = Object.entries(annotations)
     .filter(
       ([key, profile]) => key.startsWith(names.annotations.appArmorContainerPrefix) && !allowed(profile),
     )
-    .map(([key, profile]) => `${key}="${profile}"`);
+    .map(([key, profile]) => `${key}="${profile}"`)
+    .toSorted();
+  const isForbidden = (profile: AppArmorProfile | undefined): boolean =>
+    profile !== undefined && profile.type !== "RuntimeDefault" && profile.type !== "Localhost";
+  const ofPod = spec.securityContext?.appArmorProfile;
+  const wrong = byContainer(spec, ({ appArmorProfile: profile }) => isForbidden(profile));
+  if (isForbidden(ofPod) || wrong.length > 0) {
+    const profiles = wrong.map(({ securityContext }) => securityContext?.appArmorProfile);
+    const values = distinct(
+      [...(isForbidden(ofPod) ? [ofPod] : []), ...profiles].map((profile) => profile?.type ?? ""),
+    );
+    const all = [...values, ...found];
+    const who = [
+      ...setters(isForbidden(ofPod), wrong),
+      ...(found.length > 0 ? [plural("annotation", found.length)] : []),
+    ];
+    return {
+      reason: plural("forbidden AppArmor profile", all.length),
+      detail: `${who.join(" and ")} must not set AppArmor profile type to ${quoted(all)}`,
+    };
+  }
   return found.length > 0
-    ? { reason: plural("forbidden AppArmor profile", found.length), detail: found.toSorted().join(", ") }
+    ? { reason: plural("forbidden AppArmor profile", found.length), detail: found.join(", ") }
     : undefined;
 };
 

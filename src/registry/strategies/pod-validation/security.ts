@@ -1,6 +1,7 @@
 // Validation of security contexts.
 import type { PodSecurityContext, PodSpec, SeccompProfile, SecurityContext, Sysctl } from "#api";
 import { type FieldError, duplicate, forbiddenField, invalidValue, notSupported, required } from "#base";
+import { appArmorErrors } from "../pod-apparmor.ts";
 import { oneOf } from "../rules/one-of.ts";
 import { descendingPath } from "./paths.ts";
 import { hostNetworkErrors } from "./ports.ts";
@@ -28,6 +29,7 @@ export function containerSecurityErrors(
     runAsGroup,
     procMount,
     seccompProfile,
+    appArmorProfile,
     allowPrivilegeEscalation,
     capabilities,
     windowsOptions,
@@ -58,7 +60,11 @@ export function containerSecurityErrors(
           ),
         );
   }
-  return [...errors, ...windowsOptionErrors(windowsOptions, `${path}.windowsOptions`)];
+  return [
+    ...errors,
+    ...windowsOptionErrors(windowsOptions, `${path}.windowsOptions`),
+    ...appArmorErrors(appArmorProfile, `${path}.appArmorProfile`),
+  ];
 }
 
 export function podSecurityErrors(
@@ -76,6 +82,7 @@ export function podSecurityErrors(
     sysctls,
     fsGroupChangePolicy,
     seccompProfile,
+    appArmorProfile,
     windowsOptions,
   } = context ?? {};
   errors.push(
@@ -102,6 +109,7 @@ export function podSecurityErrors(
     ...errors,
     ...seccompErrors(seccompProfile, `${path}.seccompProfile`),
     ...windowsOptionErrors(windowsOptions, `${path}.windowsOptions`),
+    ...appArmorErrors(appArmorProfile, `${path}.appArmorProfile`),
   ];
 }
 

@@ -123,6 +123,7 @@ function linuxErrors(spec: PodSpec, path: string): FieldError[] {
 const podOnly = [
   "seLinuxOptions",
   "seccompProfile",
+  "appArmorProfile",
   "fsGroup",
   "fsGroupChangePolicy",
   "sysctls",
@@ -134,6 +135,7 @@ const specOnly = ["hostUsers", "hostPID", "hostIPC", "shareProcessNamespace"] as
 const containerOnly: readonly (keyof NonNullable<Container["securityContext"]>)[] = [
   "seLinuxOptions",
   "seccompProfile",
+  "appArmorProfile",
   "capabilities",
   "readOnlyRootFilesystem",
   "privileged",
