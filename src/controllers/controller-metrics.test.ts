@@ -63,6 +63,67 @@ test("the job controller counts syncs, finished jobs, and pods with their finali
     assert.equal(cluster.series(new RegExp(`^${seconds}.*Indexed.*pods_created.* 1$`)).length, 2);
   }));
 
+test("the job controller counts finished indexes, created pods and jobs of other controllers", async () => {
+  const gates = { JobBackoffLimitPerIndex: true, JobPodReplacementPolicy: true, JobManagedBy: true };
+  const names = [
+    "job_controller_job_finished_indexes_total",
+    "job_controller_job_pods_creation_total",
+    "job_controller_jobs_by_external_controller_total",
+  ];
+  const countWith = (given: Readonly<Record<string, boolean>>, wanted: readonly string[]) =>
+    withTimedController(
+      jobController,
+      async (cluster) => {
+        const { client, until } = cluster;
+        const [jobs, pods] = [client.of(kinds.jobs), client.of(kinds.pods)];
+        const template = { spec: podSpec };
+        const indexed = {
+          completionMode: "Indexed",
+          completions: 2,
+          parallelism: 2,
+          backoffLimitPerIndex: 0,
+        };
+        await jobs.create({
+          metadata: { name: "other", namespace },
+          spec: { template, managedBy: "example.com/mine", suspend: true },
+        } as never);
+        await jobs.create({
+          metadata: { name: "indexed", namespace },
+          spec: { template, ...indexed },
+        } as never);
+        const items = await until(async () => {
+          const list = await pods.list({ namespace });
+          return list.items.length === 2 && list.items;
+        });
+        for (const [at, { metadata }] of items.entries())
+          await pods.patch(
+            metadata.name!,
+            "merge",
+            { status: { phase: at === 0 ? "Succeeded" : "Failed" } },
+            { namespace, subresource: "status" },
+          );
+        await exposes(
+          cluster,
+          'job_controller_terminated_pods_tracking_finalizer_total{event="add"} 2',
+          ...wanted,
+        );
+        if (wanted.length === 0)
+          assert.deepEqual(
+            cluster.series(/./).filter((line) => names.some((name) => line.startsWith(name))),
+            [],
+          );
+      },
+      given,
+    );
+  await countWith(gates, [
+    'job_controller_job_finished_indexes_total{status="succeeded",backoffLimit="perIndex"} 1',
+    'job_controller_job_finished_indexes_total{status="failed",backoffLimit="perIndex"} 1',
+    'job_controller_job_pods_creation_total{reason="new",status="succeeded"} 2',
+    'job_controller_jobs_by_external_controller_total{controller_name="example.com/mine"} 1',
+  ]);
+  await countWith({}, []);
+});
+
 test("the cron job controller measures how late a job is created", () =>
   withTimedController(cronJobController, async (cluster) => {
     await cluster.client.of(kinds.cronJobs).create({

@@ -70,7 +70,7 @@ export function jobController(context: ControllerContext): Controller {
   const countsReady = gates.enabled("JobReadyPods");
   const events = recorderFor(context, "job-controller");
   const control = podControl(client, events);
-  const metrics = jobMetrics(context.metrics, hasFinalizer);
+  const metrics = jobMetrics(context.metrics, rules, hasFinalizer);
   const jobClient = client.of(kinds.jobs);
   const podClient = client.of(kinds.pods);
   const expected = expectations(clock);
@@ -94,6 +94,8 @@ export function jobController(context: ControllerContext): Controller {
   const jobs = view.follow(kinds.jobs, (event) => {
     const key = keyOf(event.object);
     queue.add(key);
+    if (event.type === "added" && isManagedElsewhere(event.object, rules, dialect))
+      metrics.managedElsewhere(event.object.spec.managedBy!);
     if (event.type !== "deleted") return;
     expected.forget(key);
     backoffs.delete(key);
@@ -238,6 +240,7 @@ export function jobController(context: ControllerContext): Controller {
         : new Map(),
       ready: active.filter(isReady).length,
       terminating: mine.filter(isTerminating).length,
+      failed,
       status: {
         ...job.status,
         ...(!job.status.startTime && !isSuspended(job) && { startTime: timeOfMillis(now) }),
@@ -367,15 +370,28 @@ export function jobController(context: ControllerContext): Controller {
     if (delay > 0) return waiting(state, delay);
     const count = indexes ? indexes.length : missing;
     expected.expectCreations(key, count);
+    let refused = 0;
     const { succeeded, error } = await slowStart(count, async (at) => {
       try {
         await control.create(job, newJobPod(job, indexes && podIndex(state, indexes[at]!), dialect));
       } catch (failed) {
-        if (!isNamespaceTerminating(failed)) throw failed;
+        if (!isNamespaceTerminating(failed)) {
+          refused++;
+          throw failed;
+        }
         expected.creationObserved(key);
       }
     });
     for (let skipped = succeeded; skipped < count; skipped++) expected.creationObserved(key);
+    metrics.podsCreated(
+      {
+        failedOnly: job.spec.podReplacementPolicy === "Failed",
+        failed: state.failed,
+        terminating: state.terminating,
+      },
+      succeeded,
+      refused,
+    );
     return {
       active: active.length + succeeded,
       action: "pods_created",

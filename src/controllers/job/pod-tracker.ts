@@ -38,6 +38,8 @@ export interface Sync {
   ready: number;
   /** Number of pods that are being deleted, with those that the sync deleted. */
   terminating: number;
+  /** Number of pods that failed so far. */
+  readonly failed: number;
   status: JobStatus;
   backoff: Backoff;
 }
