@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Pod } from "#api";
 import type { Clock } from "#base";
 import type { ContainerRuntime } from "#cri";
-import { type Query, type Reply, parseQuery } from "#http";
+import { GrpcError, type Query, type Reply, parseQuery } from "#http";
 import { grpcErrorText } from "../errors.ts";
 import { everyContainerOf, nameOf, namespaceOf, uidOf } from "../pod.ts";
 import type { PodRegistry } from "../interfaces.ts";
@@ -30,6 +30,10 @@ export interface PodAccess {
 }
 
 const maxFormBytes = 64 * 1024;
+/** How long a runtime that has too many streams may keep one. */
+const streamTtlSeconds = 60;
+/** A day: timers of the runtime client are limited. */
+const maxCheckpointSeconds = 86_400;
 
 export function podAccess({
   clock,
@@ -38,12 +42,15 @@ export function podAccess({
   limits,
   checkpointFolder,
 }: PodAccessOptions): PodAccess {
-  const podOf = ({ parts: { namespace = "", pod: name = "", uid } }: Request): Pod | undefined => {
-    const pod = registry.byName(namespace, name);
-    return pod && (uid === undefined || registry.isUidOf(pod, uid)) ? pod : undefined;
-  };
-  const runningId = (pod: Pod, name: string): string | undefined =>
-    registry.containers(uidOf(pod)).find((one) => one.name === name && one.state === "running")?.id;
+  const podOf = ({ parts: { namespace = "", pod: name = "" } }: Request): Pod | undefined =>
+    registry.byName(namespace, name);
+  const isOfUid = (pod: Pod, { parts: { uid } }: Request): boolean =>
+    uid === undefined || registry.isUidOf(pod, uid);
+  /** Returns the running container; a pod with another UID than requested has none. */
+  const runningId = (pod: Pod, name: string, request: Request): string | undefined =>
+    isOfUid(pod, request)
+      ? registry.containers(uidOf(pod)).find((one) => one.name === name && one.state === "running")?.id
+      : undefined;
   const noPod = text(404, "pod does not exist");
   return {
     exec: toContainer(notFound, ({ id, streams }, { query, call }) =>
@@ -62,6 +69,7 @@ export function podAccess({
       if ("problem" in ports) return text(400, ports.problem);
       const pod = podOf(request);
       if (!pod) return noPod;
+      if (!isOfUid(pod, request)) return text(404, "pod not found");
       const sandboxId = registry.sandboxId(uidOf(pod));
       if (!sandboxId)
         return text(500, `pod not found (${JSON.stringify(`${nameOf(pod)}_${namespaceOf(pod)}`)})`);
@@ -73,7 +81,7 @@ export function podAccess({
       if (!pod) return noPod;
       const { container = "" } = request.parts;
       const command = await commandOf(request);
-      const id = runningId(pod, container);
+      const id = runningId(pod, container, request);
       if (!id) return text(500, notFound(container));
       try {
         const { stdout, stderr, exitCode } = await runtime.execSync(
@@ -93,27 +101,32 @@ export function podAccess({
         return text(500, grpcErrorText(error));
       }
     },
-    checkpoint: async ({ call, query, parts: { namespace = "", pod: name = "", container = "" } }) => {
+    checkpoint: async (request) => {
+      const { call, query, parts } = request;
+      const { namespace = "", pod: name = "", container = "" } = parts;
       const pod = registry.byName(namespace, name);
       if (!pod) return noPod;
       if (!everyContainerOf(pod).some((one) => one.name === container))
         return text(404, `container ${container} does not exist`);
-      const given = query.get("timeout");
-      if (given !== undefined && !/^\d{1,9}$/.test(given))
-        return text(404, "cannot parse value of timeout parameter");
-      const place = `${namespace}/${name}/${container}`;
-      const id = runningId(pod, container);
-      if (!id) return text(500, `checkpointing of ${place} failed (container is not running)`);
+      const given = query.all("timeout").at(-1);
+      const timeout = given === undefined ? 0n : parseInt64(given);
+      if (timeout === undefined) return text(404, "cannot parse value of timeout parameter");
+      const failed = (why: string): Reply =>
+        text(500, `checkpointing of ${namespace}/${name}/${container} failed (${why})`);
+      const id = runningId(pod, container, request);
+      if (!id) return failed(`container ${container} not found`);
+      if (timeout < 0n) return failed("CheckpointContainer requires the timeout value to be > 0");
       const file = join(
         checkpointFolder,
         `checkpoint-${name}_${namespace}-${container}-${new Date(clock.now()).toISOString().replace(/\.\d+Z$/, "Z")}.tar`,
       );
       try {
         await mkdir(checkpointFolder, { recursive: true, mode: 0o700 });
-        await runtime.checkpointContainer(id, file, Number(given ?? 0), call.signal);
+        const seconds = Math.min(Number(timeout), maxCheckpointSeconds);
+        await runtime.checkpointContainer(id, file, seconds, call.signal);
         return json(JSON.stringify({ items: [file] }));
       } catch (error) {
-        return text(500, `checkpointing of ${place} failed (${grpcErrorText(error)})`);
+        return failed(grpcErrorText(error));
       }
     },
   };
@@ -129,7 +142,7 @@ export function podAccess({
       const pod = podOf(request);
       if (!pod) return noPod;
       const { container: name = "" } = request.parts;
-      const id = runningId(pod, name);
+      const id = runningId(pod, name, request);
       if (!id) return text(500, missing(name, pod));
       if (!request.call.upgradable) return tunnel(request.call, "", limits);
       return await streamed(() => connect({ pod, name, id, streams }, request), request);
@@ -140,9 +153,21 @@ export function podAccess({
     try {
       return tunnel(call, await getUrl(), limits);
     } catch (error) {
-      return text(500, grpcErrorText(error));
+      const code = error instanceof GrpcError ? error.code : undefined;
+      const message = grpcErrorText(error);
+      if (code === "NOT_FOUND") return text(404, message);
+      return code === "RESOURCE_EXHAUSTED"
+        ? text(429, message, { "retry-after": String(streamTtlSeconds) })
+        : text(500, message);
     }
   }
+}
+
+/** Parses an integer of 64 bits; undefined if the text is none. */
+function parseInt64(text: string): bigint | undefined {
+  if (!/^[+-]?\d+$/.test(text)) return undefined;
+  const value = BigInt(text);
+  return BigInt.asIntN(64, value) === value ? value : undefined;
 }
 
 interface Streams {

@@ -95,13 +95,18 @@ const turns = async (): Promise<void> => {
 };
 
 test("a shutdown stops pods group by group, rejects new ones, and proceeds when they have ended", async () => {
-  const { it, run, calls, begin } = machine([60], [podOf("system", 2_000_000_000), podOf("plain", 0)]);
+  const pods = [podOf("system", 2_000_000_000), podOf("plain", 0)];
+  const { it, run, calls, begin, times, clock } = machine([60], pods);
   void run();
   await turns();
   assert.deepEqual(it.admit(podOf("x", 0), []), { ok: true });
   begin();
   await turns();
   assert.deepEqual(calls, ["inhibit", "Shutdown", "changed", "end plain 20", "end system 10", "release"]);
+  assert.deepEqual(times, [
+    [Math.trunc(clock.now() / 1000), 0],
+    [Math.trunc(clock.now() / 1000), 0],
+  ]);
   assert.equal(it.notReadyReason(), "node is shutting down");
   assert.deepEqual(it.admit(podOf("x", 0), []), {
     ok: false,

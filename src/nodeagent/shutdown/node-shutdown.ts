@@ -184,7 +184,8 @@ export function nodeShutdown(options: NodeShutdownOptions): NodeShutdown {
     if (!options.store) return;
     const text = (at: number | undefined): string => (at === undefined ? noTime : new Date(at).toISOString());
     const state = { startTime: text(startedAt), endTime: text(endedAt) };
-    options.onTimes?.(startedAt / 1000, (endedAt ?? 0) / 1000);
+    // As in the kubelet, the end of a shutdown is shown as its start; after the next boot both are right.
+    options.onTimes?.(Math.trunc((endedAt ?? startedAt) / 1000), 0);
     await options.store.write(stateName, JSON.stringify(state)).catch((error: unknown) => {
       log.warn("failed to save node shutdown state", { error: (error as Error).message });
     });
