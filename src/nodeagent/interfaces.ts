@@ -18,6 +18,8 @@ export interface MountedVolume {
   readonly selinuxRelabel?: boolean;
   /** Whether this is a block device, passed to containers instead of mounted; the path is a link to it. */
   readonly isDevice?: boolean;
+  /** Whether the path is one of the node, whose usage is not the volume's. */
+  readonly isForeign?: boolean;
   /** A supplemental group of all containers that the volume asks for, as text of unknown form. */
   readonly group?: string;
   /** Returns the usage, if it cannot be read from the file system of the path. */

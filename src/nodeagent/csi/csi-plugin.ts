@@ -1,6 +1,6 @@
 // The volume plug-in for CSI drivers: attaches volumes, stages them once per node, publishes them for each
 // pod, and tears them down from the data recorded next to them.
-import { mkdir, readdir, rm, rmdir, statfs, symlink, unlink } from "node:fs/promises";
+import { mkdir, readdir, rm, rmdir, symlink, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { CSIDriver as CsiDriverObject, Pod, SecretReference } from "#api";
 import { ApiError, type Log } from "#base";
@@ -9,6 +9,7 @@ import type { Dialect } from "#dialect";
 import { grpcErrorText } from "../errors.ts";
 import type { EventRecorder, VolumePlugin, VolumeSpec, VolumeStats } from "../interfaces.ts";
 import { namespaceOf, uidOf } from "../pod.ts";
+import { fileSystemStats } from "../volumes/file-system-stats.ts";
 import type { Mounter } from "../volumes/mounter.ts";
 import { VolumeOperationError } from "../volumes/operation-error.ts";
 import { setGroupRecursively } from "../volumes/ownership.ts";
@@ -458,18 +459,6 @@ async function withDriverError<T>(
   } catch (error) {
     throw new VolumeOperationError(reason, `${step} failed`, name, grpcErrorText(error), { cause: error });
   }
-}
-
-async function fileSystemStats(path: string): Promise<VolumeStats> {
-  const { bsize, blocks, bavail, bfree, files, ffree } = await statfs(path);
-  return {
-    capacityBytes: blocks * bsize,
-    availableBytes: bavail * bsize,
-    usedBytes: (blocks - bfree) * bsize,
-    inodes: files,
-    inodesFree: ffree,
-    inodesUsed: files - ffree,
-  };
 }
 
 const unlessMissing = (error: unknown): void => {

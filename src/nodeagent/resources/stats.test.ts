@@ -120,6 +120,8 @@ test("stats come from the runtime and cgroups, rates from two samples", async (t
       volumes: [
         { name: "v", emptyDir: {} },
         { name: "d", persistentVolumeClaim: { claimName: "x" } },
+        { name: "h", persistentVolumeClaim: { claimName: "y" } },
+        { name: "e", ephemeral: {} },
       ],
     },
     status: { containerStatuses: [{ name: "c", state: { running: { startedAt: "2023-12-31T00:00:00Z" } } }] },
@@ -144,6 +146,8 @@ test("stats come from the runtime and cgroups, rates from two samples", async (t
       new Map([
         ["v", { hostPath: join(root, "v") }],
         ["d", { hostPath: join(root, "v"), isDevice: true }],
+        ["h", { hostPath: join(root, "v"), isForeign: true }],
+        ["e", { hostPath: join(root, "v") }],
       ]),
   };
   const collector = stats({ ...parts, volumeMilliseconds: 60_000 });
@@ -157,8 +161,14 @@ test("stats come from the runtime and cgroups, rates from two samples", async (t
   assert.ok(first.files.bytes >= 10_000 && first.files.inodes === 2, "files that containers write to count");
   assert.ok(localUsage(first).bytes >= 20_000 && usageOf(first).ephemeralBytes >= 20_000);
   assert.deepEqual(
-    [first.usage?.memoryBytes, first.volumes.map(({ name, isLocal }) => [name, isLocal])],
-    [1000, [["v", true]]],
+    [first.usage?.memoryBytes, first.volumes.map(({ name, isLocal, claim }) => [name, isLocal, claim])],
+    [
+      1000,
+      [
+        ["v", true, undefined],
+        ["e", false, "p-e"],
+      ],
+    ],
   );
   assert.deepEqual((await stats(parts).get()).pods[0]!.volumes, [], "a period of 0 leaves volumes out");
   calls = 1;

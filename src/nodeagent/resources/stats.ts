@@ -38,6 +38,8 @@ export interface VolumeUsage {
   readonly filesystem: Filesystem;
   /** Whether it counts as the pod's local storage. */
   readonly isLocal: boolean;
+  /** The claim of the pod's namespace that provides the volume. */
+  readonly claim?: string;
 }
 
 export interface PodStats {
@@ -254,10 +256,13 @@ export function stats(options: StatsOptions): Stats {
 
   async function ofVolumes(pod: Pod, measured: Set<string>): Promise<VolumeUsage[]> {
     const figures: VolumeUsage[] = [];
-    for (const [name, { hostPath, isDevice, stats: ownStats }] of options.volumesOf(uidOf(pod))) {
+    for (const [name, mounted] of options.volumesOf(uidOf(pod))) {
+      const { hostPath, isDevice, isForeign, stats: ownStats } = mounted;
       const volume = pod.spec.volumes?.find((one) => one.name === name);
       // A host path may be anything, and large; the usage of a block device is unknown.
-      if (!volume || volume.hostPath || isDevice) continue;
+      if (!volume || isForeign || isDevice) continue;
+      const claim =
+        volume.persistentVolumeClaim?.claimName ?? (volume.ephemeral && `${nameOf(pod)}-${volume.name}`);
       measured.add(hostPath);
       const found = ownStats ? await measureOf(ownStats) : await meter.measure(hostPath);
       if (found)
@@ -268,6 +273,7 @@ export function stats(options: StatsOptions): Stats {
           isLocal:
             Boolean(volume.emptyDir && !volume.emptyDir.medium) ||
             Boolean(volume.configMap ?? volume.gitRepo),
+          ...(claim !== undefined && { claim }),
         });
     }
     return figures;

@@ -163,7 +163,7 @@ export function podAccess({
   }
 }
 
-/** Parses an integer of 64 bits; undefined if the text is none. */
+/** Parses an integer of 64 bits; undefined if the text is anything else. */
 function parseInt64(text: string): bigint | undefined {
   if (!/^[+-]?\d+$/.test(text)) return undefined;
   const value = BigInt(text);

@@ -23,6 +23,7 @@ import { exposition, json, text } from "./replies.ts";
 import { type RouteHandler, type Route, router } from "./routes.ts";
 import { longestStreamMilliseconds } from "./streaming.ts";
 import { runtimeMetrics } from "./runtime-metrics.ts";
+import { volumeStatsText } from "./volume-stats-text.ts";
 import { summary } from "./summary.ts";
 
 export interface ServerParts {
@@ -128,7 +129,8 @@ export function agentRoutes(parts: ServerParts, port: "secure" | "readonly"): Ro
       path: "/metrics",
       answer: async ({ call }) => {
         const figures = await orUndefined(stats.get());
-        return exposition(metrics.expose() + (figures ? logSizeText(dialect, figures) : ""), call);
+        const ofPods = figures ? logSizeText(dialect, figures) + volumeStatsText(dialect, figures) : "";
+        return exposition(metrics.expose() + ofPods, call);
       },
     },
     {

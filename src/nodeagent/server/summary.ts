@@ -73,7 +73,11 @@ export function summary(
     ...withNetwork(pod.network),
     ...(!onlyCpuAndMemory && {
       ...(pod.volumes.length > 0 && {
-        volume: pod.volumes.map(({ name, used, filesystem }) => ({ ...disk(filesystem, used), name })),
+        volume: pod.volumes.map(({ name, used, filesystem, claim }) => ({
+          ...disk(filesystem, used),
+          name,
+          ...(claim !== undefined && { pvcRef: { name: claim, namespace: pod.namespace } }),
+        })),
       }),
       "ephemeral-storage": disk(nodeDisk, localUsage(pod)),
       process_stats: { process_count: pod.usage?.processes ?? 0 },

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdir } from "node:fs/promises";
+import { mkdir, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { VolumeError } from "../interfaces.ts";
@@ -76,7 +76,8 @@ for (const [name, claim, volume, expected] of claimed) {
     });
     const mounting = mount(podWith({ persistentVolumeClaim: { claimName: "c1", readOnly: true } }));
     if (expected instanceof RegExp) await assert.rejects(mounting, expected);
-    else if (expected === "host") assert.deepEqual(await mounting, { hostPath: path, readOnly: true });
+    else if (expected === "host")
+      assert.deepEqual(await mounting, { hostPath: path, isForeign: true, readOnly: true });
     else {
       assert.equal((await mounting).hostPath, place(expected === "nfs" ? "nfs" : "local-volume", "pv1"));
       assert.deepEqual(mounter.done, [expected === "nfs" ? "nfs s:/e hard,ro" : `bind ${path}`]);
@@ -146,6 +147,24 @@ test("a failure of a claimed volume names the persistent volume", async (t) => {
   assert.deepEqual(events, [
     `FailedMount: MountVolume.NewMounter initialization failed for volume "pv1" : path "${join(folder, "missing")}" does not exist`,
   ]);
+});
+
+test("the usage of a local volume is that of its file system", async (t) => {
+  const { api, mount, folder } = await setUp(t);
+  const path = join(folder, "here");
+  await mkdir(path);
+  api.objects.set("/api/v1/namespaces/ns/persistentvolumeclaims/c1", {
+    metadata: { name: "c1", uid: "claim" },
+    spec: { volumeName: "pv1" },
+    status: { phase: "Bound" },
+  });
+  api.objects.set("/api/v1/persistentvolumes/pv1", {
+    metadata: { name: "pv1" },
+    spec: { claimRef: { uid: "claim" }, local: { path } },
+  });
+  const { stats } = await mount(podWith({ persistentVolumeClaim: { claimName: "c1" } }));
+  const { bsize, blocks } = await statfs(folder);
+  assert.equal((await stats!()).capacityBytes, blocks * bsize);
 });
 
 test("only the first pod gives a shared local volume to its group; others are warned", async (t) => {

@@ -34,7 +34,7 @@ for (const [type, what, outcome] of hostPaths) {
       await assert.rejects(mount(pod), outcome);
       return;
     }
-    assert.deepEqual(await mount(pod), { hostPath: join(folder, what) });
+    assert.deepEqual(await mount(pod), { hostPath: join(folder, what), isForeign: true });
     if (type.endsWith("OrCreate"))
       assert.equal((await stat(join(folder, what))).isDirectory(), type.startsWith("Directory"));
   });

@@ -10,6 +10,7 @@ import { containersOf, initContainersOf, referenceTo } from "../../pod.ts";
 import { podLimits } from "../../resources/pod-cgroups.ts";
 import { linkDevice } from "../device.ts";
 import { type Git, fillFromGit } from "../git-repo.ts";
+import { fileSystemStats } from "../file-system-stats.ts";
 import { checkHostPath } from "../host-path.ts";
 import type { Mounter } from "../mounter.ts";
 import { VolumeOperationError } from "../operation-error.ts";
@@ -48,7 +49,7 @@ export function localPlugins(options: LocalPluginOptions): VolumePlugin[] {
     mount: async (_, spec) => {
       const { path, type } = sourceOf(spec).hostPath!;
       await checkHostPath(path, type ?? "");
-      return { hostPath: path, ...readOnlyIf(spec.readOnly) };
+      return { hostPath: path, isForeign: true, ...readOnlyIf(spec.readOnly) };
     },
   };
 
@@ -117,6 +118,8 @@ export function localPlugins(options: LocalPluginOptions): VolumePlugin[] {
         });
       return mounted;
     },
+    // As in the kubelet, that of the whole file system.
+    stats: fileSystemStats,
     map: async (pod, { persistent, readOnly }, link) => {
       const name = persistent!.metadata.name!;
       if (await linkDevice(name, persistent!.spec.local!.path, link)) {
