@@ -35,26 +35,38 @@ interface CheckedExpression {
   readonly variable?: string;
 }
 
-/** Policies of later releases have variables, which are checked as well. */
-const expressionsOf = ({ variables, validations }: ValidatingAdmissionPolicySpec): CheckedExpression[] => [
+/**
+ * Policies of later releases have variables, which are checked as well, and from release 1.28 on so are the
+ * expressions of messages.
+ */
+const expressionsOf = (
+  { variables, validations }: ValidatingAdmissionPolicySpec,
+  release: number,
+): CheckedExpression[] => [
   ...(variables ?? []).map(({ name, expression }, position) => ({
     fieldRef: `spec.variables[${position}].expression`,
     expression,
     variable: name,
   })),
-  ...(validations ?? []).map(({ expression }, position) => ({
-    fieldRef: `spec.validations[${position}].expression`,
-    expression,
-  })),
+  ...(validations ?? []).flatMap(({ expression, messageExpression }, position) => {
+    const field = `spec.validations[${position}]`;
+    return [
+      { fieldRef: `${field}.expression`, expression },
+      ...(release >= 28 && messageExpression
+        ? [{ fieldRef: `${field}.messageExpression`, expression: messageExpression }]
+        : []),
+    ];
+  }),
 ];
 
 export function typeWarnings(
   { spec }: ValidatingAdmissionPolicy,
   known: KnownKinds,
   expressions: Expressions,
+  release: number,
 ): readonly ExpressionWarning[] {
   const params = spec.paramKind && paramsType(spec.paramKind, known);
-  const checked = expressionsOf(spec);
+  const checked = expressionsOf(spec, release);
   const found = checked.map((): string[] => []);
   for (const kind of kindsToCheck(spec.matchConstraints?.resourceRules ?? [], known)) {
     const type = known.typeOf(kind);

@@ -45,11 +45,12 @@ function typeChecks(server: ServerObjects, catalog: Catalog, release: number): P
     everyMilliseconds: 60_000,
     follows: [policies],
     reconcile: async () => {
-      const known = knownKinds(catalog, server.dialect);
+      const known = knownKinds(catalog, server.dialect, release);
       for (const policy of await policies.list()) {
         if ((policy.status.observedGeneration ?? 0) >= (policy.metadata.generation ?? 0)) continue;
         // A failed write delays neither the other policies nor the start of the server.
-        await writeWarnings(server, policy, typeWarnings(policy, known, expressions)).catch(logFailure);
+        const warnings = typeWarnings(policy, known, expressions, release);
+        await writeWarnings(server, policy, warnings).catch(logFailure);
       }
     },
     failed: logFailure,
@@ -80,8 +81,11 @@ async function writeWarnings(
 /** Groups for which the reference's type checker has no schemas. */
 const unknownGroups = new Set(["apiextensions", "apiregistration"]);
 
-/** Returns the served kinds by resource; types are known for built-in kinds only, as in release 1.27. */
-export function knownKinds(catalog: Catalog, dialect: Dialect): KnownKinds {
+/**
+ * Returns the served kinds by resource. The types of custom kinds are known from release 1.29 on, which reads
+ * them from the OpenAPI documents.
+ */
+export function knownKinds(catalog: Catalog, dialect: Dialect, release: number): KnownKinds {
   const celTypes = new Map<Endpoint, CelType | undefined>();
   return {
     kindsOf: ({ group, version, resource }) => {
@@ -100,7 +104,7 @@ export function knownKinds(catalog: Catalog, dialect: Dialect): KnownKinds {
         .map(({ group: of, endpoint: { kind } }): KindName => ({ group: of, version, kind }));
     },
     typeOf: ({ group, version, kind }) => {
-      const found = catalog.isBuiltIn(group) ? catalog.find(group, version) : undefined;
+      const found = catalog.isBuiltIn(group) || release >= 29 ? catalog.find(group, version) : undefined;
       if (!found || unknownGroups.has(found.neutral)) return undefined;
       const endpoint = [...found.endpoints.values()].find((each) => each.kind === kind);
       return endpoint && celTypes.getOrInsertComputed(endpoint, () => typeOfKind(endpoint, dialect));
@@ -113,7 +117,8 @@ function typeOfKind({ schema }: Endpoint, dialect: Dialect): CelType | undefined
   const byReference = (reference: string): SchemaObject =>
     definitions[reference.slice(schemaReference("", "v3").length)] ?? {};
   const whole = byReference(schemaReference(schemaName(schema, dialect), "v3"));
-  return typeOfSchema(resolveReferences(whole, byReference), "object", true)?.type;
+  const resolved = resolveReferences(whole, byReference, dialect.wire.extensionPrefix);
+  return typeOfSchema(resolved, "object", true)?.type;
 }
 
 /**
@@ -123,15 +128,19 @@ function typeOfKind({ schema }: Endpoint, dialect: Dialect): CelType | undefined
 function resolveReferences(
   schema: SchemaObject,
   byReference: (reference: string) => SchemaObject,
+  prefix: string,
 ): SchemaLike {
   const reference = schema.$ref ?? schema.allOf?.[0]?.$ref;
-  const { type, format, properties, additionalProperties, items } =
-    reference === undefined ? schema : byReference(reference);
-  const below = (child: SchemaObject): SchemaLike => resolveReferences(child, byReference);
+  const target = reference === undefined ? schema : byReference(reference);
+  const { type, format, properties, additionalProperties, items } = target;
+  const below = (child: SchemaObject): SchemaLike => resolveReferences(child, byReference, prefix);
+  const has = (extension: string): boolean =>
+    (target as Readonly<Record<string, unknown>>)[`${prefix}${extension}`] === true;
   return {
     ...(type !== undefined && { type }),
     ...(format !== undefined && { format }),
-    ...(format === "int-or-string" && { intOrString: true }),
+    ...((format === "int-or-string" || has("int-or-string")) && { intOrString: true }),
+    ...(has("embedded-resource") && { embeddedResource: true }),
     ...(items && { items: below(items) }),
     ...(typeof additionalProperties === "object" && { additionalProperties: below(additionalProperties) }),
     ...(properties && {
