@@ -25,8 +25,18 @@ import { type CelType, types } from "./types.ts";
 const zero = interval(0);
 const one = interval(1);
 
-export function estimateCost(expression: Expression, checked: Checked, sizeHint: SizeHint): Steps<Interval> {
-  const estimator = new Estimator(checked, sizeHint);
+export interface EstimateOptions {
+  readonly sizeHint: SizeHint;
+  /** Whether a macro results in as many elements as it iterates over. */
+  readonly foldSizes: boolean;
+}
+
+export function estimateCost(
+  expression: Expression,
+  checked: Checked,
+  options: EstimateOptions,
+): Steps<Interval> {
+  const estimator = new Estimator(checked, options);
   return resumed(
     () => estimator.cost(expression),
     () => estimator.resume(),
@@ -36,6 +46,7 @@ export function estimateCost(expression: Expression, checked: Checked, sizeHint:
 class Estimator implements Sizes {
   readonly #checked: Checked;
   readonly #sizeHint: SizeHint;
+  readonly #foldSizes: boolean;
   readonly #paths = new Map<number, readonly string[]>();
   readonly #sizes = new Map<number, Interval>();
   /** The ranges of comprehension variables, innermost last. */
@@ -45,9 +56,10 @@ class Estimator implements Sizes {
   /** Number of nodes since the start of the step. */
   #nodes = 0;
 
-  constructor(checked: Checked, sizeHint: SizeHint) {
+  constructor(checked: Checked, { sizeHint, foldSizes }: EstimateOptions) {
     this.#checked = checked;
     this.#sizeHint = sizeHint;
+    this.#foldSizes = foldSizes;
     if (checked.types.length > maxPerStep) this.#costs = [];
   }
 
@@ -252,6 +264,7 @@ class Estimator implements Sizes {
     ranges.pop();
     const result = this.cost(node.result);
     const count = this.size(this.#node(node.range));
+    if (this.#foldSizes) this.#sizes.set(node.id, count);
     return addIntervals(addIntervals(start, result), multiplyIntervals(count, loop));
   }
 }

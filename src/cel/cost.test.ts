@@ -5,9 +5,9 @@ import { type SchemaLike, compile, environment, sizesOf, typeOfSchema, viewOf } 
 
 const env = environment();
 
-function programFor(schema: SchemaLike, source: string) {
+function programFor(schema: SchemaLike, source: string, within = env) {
   const root = typeOfSchema(schema, "root", false)!;
-  const compiled = compile(env, source, {
+  const compiled = compile(within, source, {
     variables: { self: root.type, oldSelf: root.type },
     libraryCosts: true,
   });
@@ -231,3 +231,21 @@ for (const [schema, source, cost] of estimates) {
     assert.equal(program.estimateCost(sizesOf(root)).max, cost);
   });
 }
+
+const names = { type: "string", enumBytes: 20 };
+const later: [source: string, schema: SchemaLike, before: number, after: number][] = [
+  ["self.all(x, self.exists_one(y, x == y))", list(names, { maxItems: 9 }), 25_480_793, 542],
+  [
+    "self.map(x, x.map(y, y.size()).sum()).sum() < 9",
+    list(list(string, { maxItems: 2 }), { maxItems: 3 }),
+    18_446_744_073_709_552_000,
+    178,
+  ],
+];
+for (const [source, schema, before, after] of later)
+  test(`${source} is estimated lower in later releases`, () => {
+    const first = programFor(schema, source, environment({ release: 28 }));
+    assert.equal(first.program.estimateCost(sizesOf(first.root)).max, before);
+    const last = programFor(schema, source, environment({ release: 30 }));
+    assert.equal(last.program.estimateCost(sizesOf(last.root, { enums: true })).max, after);
+  });

@@ -24,7 +24,7 @@ import { optionalTypeName, optionalsLibrary } from "./library/optionals.ts";
 import { quantitiesLibrary } from "./library/quantities.ts";
 import { regexLibrary } from "./library/regex.ts";
 import { setsLibrary } from "./library/sets.ts";
-import { standardLibrary, typeNames } from "./library/standard.ts";
+import { matchesFunction, standardLibrary, typeNames } from "./library/standard.ts";
 import { stringsLibrary } from "./library/strings.ts";
 import { textFormatLibrary } from "./library/text-format.ts";
 import { urlsLibrary } from "./library/urls.ts";
@@ -43,6 +43,8 @@ export interface Environment {
   readonly optionals: boolean;
   /** Enables the macros with two variables. */
   readonly twoVariables: boolean;
+  /** Whether estimates assume that a macro results in as many elements as it iterates over. */
+  readonly foldSizes: boolean;
 }
 
 export interface EnvironmentOptions {
@@ -65,7 +67,7 @@ export function environment({
     listsLibrary,
     authorizerLibrary(authorizer),
     stringsLibrary,
-    ...since(28, mixedComparisons, optionalsLibrary, quantitiesLibrary(typePrefix)),
+    ...since(28, matchesFunction, mixedComparisons, optionalsLibrary, quantitiesLibrary(typePrefix)),
     ...since(29, textFormatLibrary, setsLibrary),
     ...since(30, addressesLibrary),
     ...since(31, namedFormatsLibrary(typePrefix)),
@@ -76,8 +78,8 @@ export function environment({
     ...(release >= 28 ? [optionalTypeName] : []),
     ...(release >= 30 ? addressTypeNames : []),
   ];
-  const [optionals, twoVariables] = [release >= 28, release >= 32];
-  return { functions, typeNames: new Map(named), authorizer, optionals, twoVariables };
+  const [optionals, foldSizes, twoVariables] = [release >= 28, release >= 30, release >= 32];
+  return { functions, typeNames: new Map(named), authorizer, optionals, foldSizes, twoVariables };
 }
 
 export interface CompileOptions {
@@ -142,7 +144,8 @@ export function* compileSteps(env: Environment, source: string, options: Compile
     const planning = { libraryCosts: options.libraryCosts ?? false };
     const planned = plan(expression, checked, planning);
     yield;
-    const estimate = (sizeHint: SizeHint = () => undefined) => estimateCost(expression, checked, sizeHint);
+    const estimate = (sizeHint: SizeHint = () => undefined) =>
+      estimateCost(expression, checked, { sizeHint, foldSizes: env.foldSizes });
     const run = runnerOf(planned, () => hotPath(expression, checked, planned.inputs, planning));
     return { program: programOf(run, checked, resultType, { expression, estimate }) };
   } catch (error) {

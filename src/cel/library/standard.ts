@@ -86,14 +86,26 @@ function beginsWith(text: string, part: string): boolean {
   return true;
 }
 
-const textMethod = (name: string, id: string, apply: (text: string, part: string) => boolean) =>
-  declare(
-    name,
-    method(id, [string, string], bool, (text, part) => {
-      if (typeof text !== "string" || typeof part !== "string") throw noSuchOverload();
-      return apply(text, part);
-    }),
-  );
+function matches(text: string, pattern: string): boolean {
+  const compiled = compilePattern(pattern);
+  if ("error" in compiled) throw evaluationError(compiled.error);
+  return compiled.pattern.test(text);
+}
+
+type TextTest = (text: string, part: string) => boolean;
+const ofTexts =
+  (apply: TextTest): Implementation =>
+  (text, part) => {
+    if (typeof text !== "string" || typeof part !== "string") throw noSuchOverload();
+    return apply(text, part);
+  };
+const textMethod = (name: string, id: string, apply: TextTest) =>
+  declare(name, method(id, [string, string], bool, ofTexts(apply)));
+
+/** Since 1.28, `matches(text, pattern)` is allowed, too. */
+export const matchesFunction: Library = [
+  declare("matches", overload("matches", [string, string], bool, ofTexts(matches))),
+];
 
 export const standardLibrary: Library = [
   declare("_?_:_", overload("conditional", [bool, a, a], a, special)),
@@ -228,11 +240,7 @@ export const standardLibrary: Library = [
   textMethod("contains", "contains_string", (text, part) => text.includes(part)),
   textMethod("endsWith", "ends_with_string", (text, part) => text.endsWith(part)),
   textMethod("startsWith", "starts_with_string", beginsWith),
-  textMethod("matches", "matches_string", (text, pattern) => {
-    const compiled = compilePattern(pattern);
-    if ("error" in compiled) throw evaluationError(compiled.error);
-    return compiled.pattern.test(text);
-  }),
+  textMethod("matches", "matches_string", matches),
   ...dateFunctions,
   relation("_<_", "less", (left, right) =>
     typeof left === "number" && typeof right === "number" ? left < right : compare(left, right) < 0,

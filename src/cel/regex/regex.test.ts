@@ -32,6 +32,7 @@ const found: [pattern: string, text: string, match: string | undefined][] = [
   ["", "x", ""],
   ["(a*)*", "aa", "aa"],
   ["[]a]", "]", "]"],
+  [String.raw`[a\_-]+\_`, "x_a-_", "_a-_"],
   ["a{,2}", "a{,2}", "a{,2}"],
 ];
 for (const [pattern, text, match] of found) {

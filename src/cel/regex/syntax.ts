@@ -251,7 +251,7 @@ class RegexParser {
       const char = this.#text[this.#at++]!;
       const controls: Readonly<Record<string, number>> = { a: 7, f: 12, n: 10, r: 13, t: 9, v: 11 };
       if (Object.hasOwn(controls, char)) return [controls[char]!, controls[char]!];
-      if (/[^A-Za-z0-9_]/.test(char) && char < "\u0080") return point(char);
+      if (/[^A-Za-z0-9]/.test(char) && char < "\u0080") return point(char);
     }
     throw new RegexError("invalid escape sequence", this.#since(start));
   }

@@ -13,6 +13,8 @@ export interface SchemaLike {
   readonly additionalProperties?: SchemaLike | boolean;
   readonly maxItems?: number;
   readonly maxLength?: number;
+  /** Size of the longest text that is allowed by an enumeration. */
+  readonly enumBytes?: number;
   readonly maxProperties?: number;
   readonly required?: readonly string[];
   readonly default?: unknown;
@@ -152,6 +154,9 @@ function stringType(schema: SchemaLike): SchemaType {
   }
 }
 
+const enumSize = ({ type, schema: { maxLength, enumBytes } }: SchemaType): number | undefined =>
+  type === types.string && maxLength === undefined ? enumBytes : undefined;
+
 const text: SchemaLike = { type: "string" };
 
 /**
@@ -171,9 +176,10 @@ export function withMetadata(schema: SchemaLike): SchemaLike {
   return { ...schema, properties: { ...schema.properties, kind: text, apiVersion: text, metadata: named } };
 }
 
-/** Returns the sizes of data below a variable of this type, by path. */
+/** Returns the sizes of data below a variable of this type, by path. Later releases consider enumerations. */
 export function sizesOf(
   root: SchemaType,
+  { enums = false }: { readonly enums?: boolean } = {},
 ): (path: readonly string[]) => { min: number; max: number } | undefined {
   return (path) => {
     let current: SchemaType | undefined = root;
@@ -187,6 +193,6 @@ export function sizesOf(
     }
     if (!current) return undefined;
     // Map keys have no declared size; the reference treats them as empty.
-    return { min: 0, max: isKey ? 0 : current.maxElements };
+    return { min: 0, max: isKey ? 0 : ((enums ? enumSize(current) : undefined) ?? current.maxElements) };
   };
 }

@@ -75,7 +75,9 @@ export function customStrategy(options: CustomStrategyOptions): Strategy {
       set: gates.expressions ? yield* ruleSet(structural, true, language, options.ruleObserver) : undefined,
     };
     if (!rules.set) return errors;
-    return [...earlier, ...errors].some(({ type }) => blocking.has(type))
+    const isBlocking = ({ type }: FieldError): boolean =>
+      blocking.has(type) || (type === "FieldValueNotSupported" && language.release >= 29);
+    return [...earlier, ...errors].some(isBlocking)
       ? [...errors, notChecked]
       : [...errors, ...(yield* rules.set.errors(object, old, "", ratcheting))];
   };

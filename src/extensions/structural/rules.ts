@@ -77,6 +77,7 @@ export function* schemaLike(schema: Structural): Steps<SchemaLike> {
         additional && (additional.of ? yield* schemaLike(additional.of) : additional.allowed),
       maxItems: limit(props, "maxItems"),
       maxLength: limit(props, "maxLength"),
+      enumBytes: longestText(props["enum"]),
       maxProperties: limit(props, "maxProperties"),
       required: props["required"],
       default: schema.default,
@@ -90,6 +91,14 @@ export function* schemaLike(schema: Structural): Steps<SchemaLike> {
   );
   likes.set(schema, like);
   return like;
+}
+
+function longestText(allowed: unknown): number | undefined {
+  if (!Array.isArray(allowed) || allowed.length === 0) return undefined;
+  let longest = 0;
+  for (const value of allowed)
+    if (typeof value === "string") longest = Math.max(longest, Buffer.byteLength(value));
+  return longest;
 }
 
 /** Returns the type of a whole object or of a part of one. */
@@ -112,7 +121,7 @@ export function* compileRules(
   language: RuleLanguage,
 ): Steps<readonly CompiledRule[]> {
   const env = environmentOf(language);
-  const sizes = sizesOf(type);
+  const sizes = sizesOf(type, { enums: language.release >= 29 });
   const maxCardinality = Math.floor(maxRequestBytes / (type.minSize + 1));
   const compiled: CompiledRule[] = [];
   for (const rule of schema.rules) compiled.push(yield* compileRule(rule));

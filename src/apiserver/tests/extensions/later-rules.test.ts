@@ -51,6 +51,8 @@ const releases: [rule: string, release: string, status: number][] = [
   ["quantity(self.q).isGreaterThan(quantity('1'))", "1.27", 422],
   ["quantity(self.q).isGreaterThan(quantity('1'))", "1.28", 201],
   ["self.?q.orValue('') != ''", "1.28", 201],
+  ["matches(self.q, '^[0-9]$')", "1.27", 422],
+  ["matches(self.q, '^[0-9]$')", "1.28", 201],
   ["sets.contains([self.q], ['2'])", "1.28", 422],
   ["sets.contains([self.q], ['2'])", "1.29", 201],
   ["isIP(self.q) || true", "1.29", 422],
@@ -78,6 +80,29 @@ for (const [rule, release, status] of releases)
     };
     const hooks = "/apis/admissionregistration.orch.io/v1/validatingwebhookconfigurations";
     await must(status, "POST", hooks, { body: { metadata: { name: "a" }, webhooks: [webhook] } });
+  });
+
+const unsupported: [release: string, causes: string[]][] = [
+  ["1.28", ["NotSupported spec.q", "Invalid spec"]],
+  ["1.29", ["NotSupported spec.q", "Invalid <nil>"]],
+];
+for (const [release, causes] of unsupported)
+  test(`from 1.29 on values outside of an enumeration prevent rules: ${release}`, async () => {
+    const { must, ask } = await serve({ flags: [`--expression-release=${release}`] });
+    const properties = { q: { type: "string", enum: ["a"] }, n: { type: "integer" } };
+    const spec = { type: "object", properties, "x-orch-validations": [{ rule: "self.n < 5" }] };
+    const body = definition([version({ spec })]);
+    await must(201, "POST", "/apis/apiextensions.orch.io/v1/customresourcedefinitions", { body });
+    const { group } = body["spec"] as { group: string };
+    const widgets = `/apis/${group}/v1/namespaces/default/widgets`;
+    while ((await ask("GET", widgets)).status !== 200) await new Promise((resolve) => setImmediate(resolve));
+    const object = {
+      apiVersion: `${group}/v1`,
+      kind: "Widget",
+      metadata: { name: "w" },
+      spec: { q: "b", n: 7 },
+    };
+    assert.deepEqual((await must(422, "POST", widgets, { body: object })).causes, causes);
   });
 
 const fields = { reason: "FieldValueForbidden", fieldPath: ".a", optionalOldSelf: true };
