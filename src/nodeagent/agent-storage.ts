@@ -20,7 +20,7 @@ export interface AgentStorage {
 }
 
 export function storageFrom(
-  { dialect, settings, clock, log, events, client, joined, nodeName }: AgentEnvironment,
+  { dialect, settings, clock, log, events, client, joined, nodeName, metrics }: AgentEnvironment,
   parts: {
     readonly node: NodeLifecycle;
     readonly mounter: Mounter;
@@ -38,7 +38,16 @@ export function storageFrom(
     },
     remove: (driver: string) => node.remove(driver),
   };
+  const operations = metrics.histogram({
+    name: "csi_operations_seconds",
+    help: "Duration of calls to storage drivers in seconds, by gRPC status.",
+    labels: ["driver_name", "grpc_status_code", "method_name", "migrated"],
+    buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600],
+    stability: "ALPHA",
+  });
   const drivers = csiDrivers({
+    onCall: ({ driver, method, status, milliseconds }) =>
+      operations.with(driver, status, method, "false").observe(milliseconds / 1000),
     clock,
     log,
     pluginName: `${dialect.names.volumes.pluginPrefix}csi`,

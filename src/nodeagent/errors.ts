@@ -29,7 +29,8 @@ const codeTexts: Readonly<Record<string, string>> = {
   EROFS: "read-only file system",
 };
 
-const codeName = (code: string): string =>
+/** Returns the name of a gRPC status code as grpc-go prints it, such as NotFound. */
+export const codeName = (code: string): string =>
   code
     .toLowerCase()
     .split("_")

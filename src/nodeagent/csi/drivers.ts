@@ -1,7 +1,8 @@
 // The CSI drivers of the node: they register through plug-in sockets, provide the node's ID, and are
 // published in the CSINode object.
 import type { Clock, Log } from "#base";
-import { type GrpcCallOptions, type GrpcChannel, type GrpcMethod, grpcChannel } from "#http";
+import { type GrpcCallOptions, type GrpcChannel, GrpcError, type GrpcMethod, grpcChannel } from "#http";
+import { codeName } from "../errors.ts";
 import type { PluginHandler } from "../plugins/plugin-watcher.ts";
 import { type CsiNodeInfo, csiNodeService } from "./messages.ts";
 import { highestVersion, versionProblem } from "./versions.ts";
@@ -34,6 +35,13 @@ export interface CsiDriversOptions {
   readonly pluginName: string;
   /** Undefined without an API server. */
   readonly registry: CsiNodeRegistry | undefined;
+  /** Called with the duration and the gRPC status of each call. */
+  readonly onCall?: (call: {
+    readonly driver: string;
+    readonly method: string;
+    readonly status: string;
+    readonly milliseconds: number;
+  }) => void;
 }
 
 interface Registered extends CsiDriver {
@@ -43,7 +51,8 @@ interface Registered extends CsiDriver {
 
 const callMilliseconds = 120_000;
 
-export function csiDrivers({ clock, log, pluginName, registry }: CsiDriversOptions): CsiDrivers {
+export function csiDrivers(options: CsiDriversOptions): CsiDrivers {
+  const { clock, log, pluginName, registry } = options;
   const drivers = new Map<string, Registered>();
 
   function connected(name: string, endpoint: string, version: string): Registered {
@@ -57,16 +66,29 @@ export function csiDrivers({ clock, log, pluginName, registry }: CsiDriversOptio
       deadlineMilliseconds: callMilliseconds,
       ...(signal && { signal }),
     });
+    const measured = async <Q, R>(method: GrpcMethod<Q, R>, request: Q, signal?: AbortSignal): Promise<R> => {
+      const begunAt = clock.monotonic();
+      let status = "OK";
+      try {
+        return await channel.unary(method, request, limits(signal));
+      } catch (error) {
+        status = error instanceof GrpcError ? codeName(error.code) : "unknown-non-grpc";
+        throw error;
+      } finally {
+        const milliseconds = clock.monotonic() - begunAt;
+        options.onCall?.({ driver: name, method: method.path, status, milliseconds });
+      }
+    };
     let capabilities: Promise<ReadonlySet<number>> | undefined;
     const queryCapabilities = async (signal?: AbortSignal): Promise<ReadonlySet<number>> => {
-      const response = await channel.unary(csiNodeService.capabilities.call, {}, limits(signal));
+      const response = await measured(csiNodeService.capabilities.call, {}, signal);
       return new Set(response.capabilities.map(({ rpc }) => rpc?.type ?? 0));
     };
     return {
       name,
       version,
       channel,
-      call: (method, request, signal) => channel.unary(method.call, request, limits(signal)),
+      call: (method, request, signal) => measured(method.call, request, signal),
       can: async (capability, signal) => {
         capabilities ??= queryCapabilities(signal).catch((error: unknown) => {
           capabilities = undefined;

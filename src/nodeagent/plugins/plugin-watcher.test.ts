@@ -11,7 +11,11 @@ import { type PluginInfo, registration } from "./registration-messages.ts";
 type Status = { readonly pluginRegistered?: boolean | undefined; readonly error?: string | undefined };
 
 /** Sets up a watched directory and plugins that announce themselves in it. */
-async function begin(t: TestContext, handler: Partial<PluginHandler> = {}) {
+async function begin(
+  t: TestContext,
+  handler: Partial<PluginHandler> = {},
+  onScan: (found: readonly string[], registered: readonly string[]) => void = () => undefined,
+) {
   const directory = await mkdtemp(join(tmpdir(), "plugins-"));
   const stopping = new AbortController();
   const calls: string[] = [];
@@ -53,6 +57,7 @@ async function begin(t: TestContext, handler: Partial<PluginHandler> = {}) {
         pace: { scanMilliseconds: 5, firstRetryMilliseconds: 5 },
         log: silentLog,
         directory,
+        onScan,
         handlers: {
           Disk: {
             validate: () => undefined,
@@ -130,4 +135,18 @@ test("a rejected plugin is retried", async (t) => {
   watch();
   await again.promise;
   assert.equal(tries, 2);
+});
+
+test("each scan reports the sockets found, and those of registered plugins", async (t) => {
+  const registered = Promise.withResolvers<readonly (readonly string[])[]>();
+  const onScan = (found: readonly string[], registeredPaths: readonly string[]): void => {
+    if (registeredPaths.length > 0) registered.resolve([found, registeredPaths]);
+  };
+  const { directory, announce, watch } = await begin(t, {}, onScan);
+  await announce("good.sock", {});
+  await announce("odd.sock", { type: "Odd" });
+  watch();
+  const [found, paths] = await registered.promise;
+  assert.deepEqual(found?.toSorted(), [join(directory, "good.sock"), join(directory, "odd.sock")]);
+  assert.deepEqual(paths, [join(directory, "good.sock")]);
 });

@@ -21,6 +21,8 @@ export interface PluginWatcherOptions {
   readonly directory: string;
   /** By plugin type. */
   readonly handlers: Readonly<Record<string, PluginHandler>>;
+  /** Called after each scan with the sockets found, and those whose plugins are registered. */
+  readonly onScan?: (found: readonly string[], registered: readonly string[]) => void;
   /** How often the directory is scanned, and the first retry delay of a failed plugin. */
   readonly pace?: { readonly scanMilliseconds: number; readonly firstRetryMilliseconds: number };
 }
@@ -50,6 +52,10 @@ export async function watchPlugins(options: PluginWatcherOptions, signal: AbortS
     const found = await socketsBelow(directory);
     for (const [path, one] of known) if (found.get(path) !== one.identity) await forget(path, one);
     await Promise.all([...found].map(([path, identity]) => consider(path, identity)));
+    options.onScan?.(
+      [...found.keys()],
+      [...known].flatMap(([path, { info }]) => (info ? [path] : [])),
+    );
     await clock.sleep(scanMilliseconds, signal).catch(() => undefined);
   }
 
