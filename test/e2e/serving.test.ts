@@ -296,7 +296,7 @@ async function tooManyAreRefused(off: string): Promise<void> {
   const maps = "/api/v1/namespaces/default/configmaps";
   const as = (token: string, path = maps) =>
     ask(served, path, { headers: { authorization: `Bearer ${token}` } });
-  // A request whose body has not arrived is not counted against the limit.
+  // A write whose body has not arrived does not count against the limit of reads.
   const unfinished = halfSent(served, "user-token");
   assert.equal((await as("user-token")).status, 200);
   unfinished.destroy();
