@@ -224,6 +224,7 @@ async function startWith(options: StartOptions, opened: Opened): Promise<Started
     metrics: serving.metrics,
     reloads,
     tracksTokens: gates.enabled("LegacyServiceAccountTokenTracking"),
+    refusesMarked: gates.enabled("LegacyServiceAccountTokenCleanUp"),
     tokenFeatures: {
       ids: gates.enabled("ServiceAccountTokenJTI"),
       podNodes: gates.enabled("ServiceAccountTokenPodNodeInfo"),

@@ -156,6 +156,8 @@ function extraOf(
 export interface LegacyTokenOptions extends ServiceAccountTokenOptions {
   /** Whether the secret and the account must still exist. */
   readonly lookup: boolean;
+  /** Whether tokens that the cleaner has marked as invalid are refused. */
+  readonly refusesMarked?: boolean;
   /**
    * Called when a secret-based token was used, at most once per day and secret. If absent, no warnings about
    * such tokens are returned either.
@@ -201,6 +203,8 @@ export function legacyServiceAccountTokens(options: LegacyTokenOptions): TokenMe
         throw new BadCredential(
           `service account ${namespace}/${name} is not the one the token was issued for`,
         );
+      const { legacyTokenInvalidSince, legacyTokenLastUsed } = dialect.names.labels;
+      const isMarked = Boolean(options.refusesMarked && secret.metadata.labels?.[legacyTokenInvalidSince]);
       if (options.onUse) {
         if (live.secrets?.some((each) => each.name === secretName))
           warnings.push(
@@ -209,9 +213,13 @@ export function legacyServiceAccountTokens(options: LegacyTokenOptions): TokenMe
         const [today, tomorrow] = [0, 1].map((days) =>
           new Date(clock.now() + days * 86_400_000).toISOString().slice(0, 10),
         ) as [string, string];
-        const lastUsed = secret.metadata.labels?.[dialect.names.labels.legacyTokenLastUsed];
+        const lastUsed = secret.metadata.labels?.[legacyTokenLastUsed];
         if (lastUsed !== today && lastUsed !== tomorrow) options.onUse(namespace, secretName, today);
       }
+      if (isMarked)
+        throw new BadCredential(
+          `the token in secret ${namespace}/${secretName} for service account ${namespace}/${name} has been marked invalid. Use tokens from the TokenRequest API or manually created secret-based tokens, or remove the '${legacyTokenInvalidSince}' label from the secret to temporarily allow use of this token`,
+        );
     }
     options.observer?.used("legacy");
     const identity = cachedIdentity(verified, audiences, () => userOf(namespace, name, account), {

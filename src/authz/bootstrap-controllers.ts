@@ -204,6 +204,10 @@ export function controllerRoleLines(dialect: Dialect): RoleLines {
     "pv-protection-controller": ["get,list,watch,update core persistentvolumes", recordEvents],
     "ttl-after-finished-controller": ["get,list,watch,delete batch jobs", recordEvents],
     "root-ca-cert-publisher": ["create,update core configmaps", recordEvents],
+    "LegacyServiceAccountTokenCleanUp? legacy-service-account-token-cleaner": [
+      `get core configmaps =${dialect.names.objects.legacyTokenTracking}`,
+      "patch,delete core secrets",
+    ],
     "StorageVersionAPI? storage-version-garbage-collector": [
       "read coordination leases",
       "get,list,watch,patch,update,delete internal.apiserver storageversions",

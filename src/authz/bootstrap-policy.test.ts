@@ -68,7 +68,7 @@ test("roles carry the label and annotation by which they are kept up to date", (
 test("gates add and remove rules and roles", () => {
   const all = bootstrapPolicy(dialects.kubernetes, () => true);
   const bare = bootstrapPolicy(dialects.kubernetes, () => false);
-  assert.deepEqual([all.clusterRoles.length, all.clusterRoleBindings.length], [65, 46]);
+  assert.deepEqual([all.clusterRoles.length, all.clusterRoleBindings.length], [66, 47]);
   assert.ok(named(all.clusterRoles, "system:cluster-trust-bundle-discovery"));
   assert.equal(named(bare.clusterRoles, "system:basic-user").rules?.length, 1);
   assert.ok(nodeRules(dialects.kubernetes, () => true).length > nodeRules(dialects.kubernetes).length);

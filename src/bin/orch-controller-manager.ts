@@ -50,6 +50,7 @@ function settingsFrom(values: ManagerSettings): Partial<ControllerSettings> {
     largeClusterSizeThreshold: values.largeClusterSizeThreshold,
     unhealthyZoneThreshold: values.unhealthyZoneThreshold,
     claimBinderSyncMilliseconds: values.pvclaimbinderSyncPeriod,
+    tokenCleanUpMilliseconds: values.legacyServiceAccountTokenCleanUpPeriod,
     terminatedPodThreshold: values.terminatedPodGcThreshold,
     maxEndpointsPerSlice: values.maxEndpointsPerSlice,
     maxMirroredPerSubset: values.mirroringMaxEndpointsPerSubset,

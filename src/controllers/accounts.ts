@@ -18,6 +18,7 @@ const accounts: Readonly<Record<string, string>> = {
   garbagecollector: "generic-garbage-collector",
   horizontalpodautoscaling: "horizontal-pod-autoscaler",
   job: "job-controller",
+  "legacy-service-account-token-cleaner": "legacy-service-account-token-cleaner",
   namespace: "namespace-controller",
   nodeipam: "node-controller",
   nodelifecycle: "node-controller",

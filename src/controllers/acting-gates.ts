@@ -10,6 +10,7 @@ export const controllerGates: readonly string[] = [
   "JobPodReplacementPolicy",
   "JobReadyPods",
   "JobSuccessPolicy",
+  "LegacyServiceAccountTokenCleanUp",
   "LogarithmicScaleDown",
   "MaxUnavailableStatefulSet",
   "NodeOutOfServiceVolumeDetach",

@@ -24,6 +24,7 @@ import { endpointsController } from "./endpoints/endpoints.ts";
 import { endpointSliceMirroringController } from "./endpoints/mirroring.ts";
 import { garbageCollector } from "./garbage-collector.ts";
 import { jobController } from "./job/job.ts";
+import { legacyTokenCleaner } from "./legacy-tokens.ts";
 import { namespaceController } from "./namespaces.ts";
 import { nodeLifecycleController } from "./node-lifecycle.ts";
 import { nodeIpamController } from "./node-ipam.ts";
@@ -98,6 +99,10 @@ const controllers: Readonly<Record<string, Start>> = {
     serviceAccountKey === undefined
       ? []
       : [serviceAccountTokenController(context, { key: serviceAccountKey, rootCa })],
+  "legacy-service-account-token-cleaner": (context, { tokenCleanUpMilliseconds }) =>
+    context.gates.enabled("LegacyServiceAccountTokenCleanUp")
+      ? [legacyTokenCleaner(context, tokenCleanUpMilliseconds)]
+      : [],
   csrapproving: (context) => [csrApprovingController(context)],
   csrsigning: (context, { signing }) =>
     signing === undefined ? [] : [csrSigningController(context, signing)],

@@ -26,6 +26,8 @@ export interface ControllerSettings extends NodeEvictionSettings {
   readonly claimBinderSyncMilliseconds: number;
   /** Number of finished pods beyond which the oldest are deleted; 0 keeps all of them. */
   readonly terminatedPodThreshold: number;
+  /** How long a legacy service account token must be unused before it is marked, and before it is deleted. */
+  readonly tokenCleanUpMilliseconds: number;
   readonly maxEndpointsPerSlice: number;
   readonly maxMirroredPerSubset: number;
 }
@@ -41,6 +43,7 @@ export const defaultSettings: ControllerSettings = {
   unhealthyZoneThreshold: 0.55,
   claimBinderSyncMilliseconds: 15_000,
   terminatedPodThreshold: 12_500,
+  tokenCleanUpMilliseconds: 365 * 86_400_000,
   maxEndpointsPerSlice: 100,
   maxMirroredPerSubset: 1000,
 };

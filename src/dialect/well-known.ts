@@ -58,6 +58,7 @@ export function wellKnownNames({
       jobName: `batch.${domain}/job-name`,
       jobController: `batch.${domain}/controller-uid`,
       podSecurityPrefix: `pod-security.${domain}/`,
+      legacyTokenInvalidSince: `${domain}/legacy-token-invalid-since`,
       legacyTokenLastUsed: `${domain}/legacy-token-last-used`,
       apiServerIdentity: `apiserver.${domain}/identity`,
     },

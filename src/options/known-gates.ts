@@ -137,6 +137,7 @@ export const gateNames = {
     "JobManagedBy",
     "JobPodReplacementPolicy",
     "JobSuccessPolicy",
+    "LegacyServiceAccountTokenCleanUp",
     "LoadBalancerIPMode",
     "MatchLabelKeysInPodAffinity",
     "PersistentVolumeLastPhaseTransitionTime",

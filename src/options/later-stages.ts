@@ -9,6 +9,7 @@ const off = false;
 
 export const laterStages: Readonly<Record<string, readonly GateChange[]>> = {
   AdmissionWebhookMatchConditions: [beta(28), stable(30)],
+  AllowServiceLBStatusOnNonLB: [alpha(29)],
   AppArmorFields: [beta(30), stable(31)],
   AuthorizeNodeWithSelectors: [alpha(31), beta(32)],
   AuthorizeWithSelectors: [alpha(31), beta(32)],
@@ -20,6 +21,7 @@ export const laterStages: Readonly<Record<string, readonly GateChange[]>> = {
   JobManagedBy: [alpha(30), beta(32)],
   JobPodReplacementPolicy: [alpha(28), beta(29)],
   JobSuccessPolicy: [alpha(30), beta(31)],
+  LegacyServiceAccountTokenCleanUp: [alpha(28), beta(29), stable(30)],
   LoadBalancerIPMode: [alpha(29), beta(30), stable(32)],
   MatchLabelKeysInPodAffinity: [alpha(29), beta(31)],
   PersistentVolumeLastPhaseTransitionTime: [alpha(28), beta(29), stable(31)],

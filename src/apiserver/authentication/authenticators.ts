@@ -69,6 +69,8 @@ export interface AuthenticationObservers {
   /** Whether the last use of tokens stored in secrets is recorded. */
   readonly tracksTokens: boolean;
   readonly tokenFeatures: TokenFeatures;
+  /** Whether tokens in secrets that are marked as invalid are refused. */
+  readonly refusesMarked: boolean;
 }
 
 /**
@@ -79,7 +81,7 @@ export function authenticationFor(
   server: ServerObjects,
   settings: ApiserverSettings,
   own: OwnCredentials | undefined,
-  { metrics, reloads, tracksTokens, tokenFeatures: features }: AuthenticationObservers,
+  { metrics, reloads, tracksTokens, tokenFeatures: features, refusesMarked }: AuthenticationObservers,
   outbound: OutboundOptions,
 ): Authentication {
   const { dialect, clock } = server;
@@ -115,6 +117,7 @@ export function authenticationFor(
       legacyServiceAccountTokens({
         ...common,
         lookup: settings.serviceAccountLookup,
+        refusesMarked,
         ...(tracksTokens && { onUse: (...use) => void recordTokenUse(server, ...use) }),
       }),
     );

@@ -36,6 +36,7 @@ export const gatesRead = [
   "JobPodReplacementPolicy",
   "JobSuccessPolicy",
   "KMSv2",
+  "LegacyServiceAccountTokenCleanUp",
   "LegacyServiceAccountTokenTracking",
   "LoadBalancerIPMode",
   "MaxUnavailableStatefulSet",

@@ -216,6 +216,13 @@ const managerSections = (dialect: Dialect) =>
         doc: "Number of finished pods beyond which the oldest are deleted; 0 or less keeps all.",
       }),
       option({
+        flag: "legacy-service-account-token-clean-up-period",
+        type: duration,
+        default: 365 * 86_400_000,
+        check: above(0),
+        doc: "How long a service account token in a generated secret must be unused before it is marked as invalid, and then before it is deleted (LegacyServiceAccountTokenCleanUp).",
+      }),
+      option({
         flag: "enable-garbage-collector",
         type: bool,
         default: true,
