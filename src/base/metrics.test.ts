@@ -21,8 +21,8 @@ test("counters and gauges are shown with help, type, stability and sorted labels
 depth 7
 # HELP requests_total [STABLE] Requests.\\nAll of them.
 # TYPE requests_total counter
-requests_total{verb="DELETE",code="404"} 1
-requests_total{verb="GET",code="200"} 3
+requests_total{code="200",verb="GET"} 3
+requests_total{code="404",verb="DELETE"} 1
 `,
   );
 });
@@ -123,6 +123,21 @@ test("values outside an allow-list become unexpected", () => {
   assert.match(metrics.expose(), /x\{verb="GET"\} 1\nx\{verb="unexpected"\} 2\n/);
 });
 
+test("labels are exposed in order of their names, the bound of a bucket last", () => {
+  const metrics = createMetrics();
+  metrics
+    .counter({ name: "x", help: "h", labels: ["verb", "code"] })
+    .with("GET", "200")
+    .add();
+  metrics
+    .histogram({ name: "y", help: "h", labels: ["z", "m"], buckets: [1] })
+    .with("1", "2")
+    .observe(0);
+  const exposed = metrics.expose();
+  assert.match(exposed, /^x\{code="200",verb="GET"\} 1$/m);
+  assert.match(exposed, /^y_bucket\{m="2",z="1",le="1"\} 1$/m);
+});
+
 test("new series beyond the limit share one", () => {
   const metrics = createMetrics({ seriesLimit: 2 });
   const x = metrics.counter({ name: "x", help: "h", labels: ["who"] });
@@ -182,7 +197,7 @@ test("metrics are counted themselves: declared, hidden and disabled", () => {
   const text = metrics.expose();
   assert.match(text, /^hidden_metric_total 1$/m);
   assert.match(text, /^disabled_metric_total 1$/m);
-  assert.match(text, /registered_metric_total\{stability_level="BETA",deprecated_version="1.27.0"\} 1/);
+  assert.match(text, /registered_metric_total\{deprecated_version="1.27.0",stability_level="BETA"\} 1/);
 });
 
 test("a summary has quantiles", () => {

@@ -264,6 +264,8 @@ interface Leaf<S> {
 /** Looks series up through one map per label, without building key strings. */
 class LabelTree<S extends Countable> implements Family<S> {
   readonly #names: readonly string[];
+  /** The names in the order in which they are exposed, with their declared positions. */
+  readonly #shown: readonly (readonly [name: string, position: number])[];
   readonly #limit: number;
   readonly #allowed: readonly (readonly string[] | undefined)[];
   readonly #make: (labels: string) => S;
@@ -278,6 +280,7 @@ class LabelTree<S extends Countable> implements Family<S> {
     make: (labels: string) => S,
   ) {
     this.#names = names;
+    this.#shown = names.map((name, i) => [name, i] as const).toSorted(([a], [b]) => (a < b ? -1 : 1));
     this.#limit = limit;
     this.#allowed = allowed;
     this.#make = make;
@@ -314,7 +317,7 @@ class LabelTree<S extends Countable> implements Family<S> {
     const last = values.at(-1)!;
     const found = branch.get(last) as Leaf<S> | undefined;
     if (found) return found.series;
-    const labels = this.#names.map((name, i) => `${name}="${escapeValue(values[i]!)}"`).join(",");
+    const labels = this.#shown.map(([name, i]) => `${name}="${escapeValue(values[i]!)}"`).join(",");
     const leaf: Leaf<S> = { labels, series: this.#make(labels), wasReset: false };
     branch.set(last, leaf);
     this.#size++;

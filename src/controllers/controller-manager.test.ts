@@ -13,8 +13,8 @@ test("running controllers are exported as metrics until they stop", async () => 
   const { signal } = stopping;
   const metrics = createMetrics();
   const exported = (): string[] =>
-    [...metrics.expose().matchAll(/^running_managed_controllers\{name="(.*)",manager="(.*)"\} (\d)$/gm)].map(
-      ([, name, manager, value]) => `${name} ${manager} ${value}`,
+    [...metrics.expose().matchAll(/^running_managed_controllers\{manager="(.*)",name="(.*)"\} (\d)$/gm)].map(
+      ([, manager, name, value]) => `${name} ${manager} ${value}`,
     );
   const running = runControllerManager({
     client,

@@ -50,17 +50,17 @@ test("the job controller counts syncs, finished jobs, and pods with their finali
     }
     await exposes(
       cluster,
-      'job_controller_jobs_finished_total{completion_mode="NonIndexed",result="succeeded",reason=""} 1',
-      'job_controller_jobs_finished_total{completion_mode="Indexed",result="failed",reason="PodFailurePolicy"} 1',
+      'job_controller_jobs_finished_total{completion_mode="NonIndexed",reason="",result="succeeded"} 1',
+      'job_controller_jobs_finished_total{completion_mode="Indexed",reason="PodFailurePolicy",result="failed"} 1',
       'job_controller_job_pods_finished_total{completion_mode="NonIndexed",result="succeeded"} 1',
       'job_controller_job_pods_finished_total{completion_mode="Indexed",result="failed"} 1',
       'job_controller_pod_failures_handled_by_failure_policy_total{action="FailJob"} 1',
       'job_controller_terminated_pods_tracking_finalizer_total{event="add"} 2',
       'job_controller_terminated_pods_tracking_finalizer_total{event="delete"} 2',
-      'job_controller_job_syncs_total{completion_mode="Indexed",result="success",action="pods_created"} 1',
+      'job_controller_job_syncs_total{action="pods_created",completion_mode="Indexed",result="success"} 1',
     );
     const seconds = "job_controller_job_sync_duration_seconds_count";
-    assert.equal(cluster.series(new RegExp(`^${seconds}.*Indexed.*pods_created.* 1$`)).length, 2);
+    assert.equal(cluster.series(new RegExp(`^${seconds}.*pods_created.*Indexed.* 1$`)).length, 2);
   }));
 
 test("the job controller counts finished indexes, created pods and jobs of other controllers", async () => {
@@ -116,8 +116,8 @@ test("the job controller counts finished indexes, created pods and jobs of other
       given,
     );
   await countWith(gates, [
-    'job_controller_job_finished_indexes_total{status="succeeded",backoffLimit="perIndex"} 1',
-    'job_controller_job_finished_indexes_total{status="failed",backoffLimit="perIndex"} 1',
+    'job_controller_job_finished_indexes_total{backoffLimit="perIndex",status="succeeded"} 1',
+    'job_controller_job_finished_indexes_total{backoffLimit="perIndex",status="failed"} 1',
     'job_controller_job_pods_creation_total{reason="new",status="succeeded"} 2',
     'job_controller_jobs_by_external_controller_total{controller_name="example.com/mine"} 1',
   ]);

@@ -48,7 +48,7 @@ for (const dialect of ["orch", "kubernetes"] as const) {
      */
     const followed = async (resource: string): Promise<void> => {
       const open = new RegExp(
-        `apiserver_longrunning_requests\\{verb="WATCH",.*resource="${resource}",.*\\} [1-9]`,
+        `apiserver_longrunning_requests\\{.*resource="${resource}",.*verb="WATCH",.*\\} [1-9]`,
       );
       await until(`${resource} are watched`, async () =>
         open.test((await server.call("GET", "/metrics")).body),

@@ -45,10 +45,10 @@ test("each plug-in and each step is measured by operation and outcome", async ()
     '{name="Picky",operation="CREATE",rejected="true",type="validate"} 1',
   ]);
   const steps = [
-    '{type="admit",operation="CREATE",rejected="false"} 2',
-    '{type="admit",operation="CREATE",rejected="true"} 1',
-    '{type="validate",operation="CREATE",rejected="false"} 1',
-    '{type="validate",operation="CREATE",rejected="true"} 1',
+    '{operation="CREATE",rejected="false",type="admit"} 2',
+    '{operation="CREATE",rejected="false",type="validate"} 1',
+    '{operation="CREATE",rejected="true",type="admit"} 1',
+    '{operation="CREATE",rejected="true",type="validate"} 1',
   ];
   assert.deepEqual(countsOf(text, "step_admission_duration_seconds"), steps);
   assert.deepEqual(countsOf(text, "step_admission_duration_seconds_summary"), steps);

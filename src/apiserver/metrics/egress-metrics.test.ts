@@ -17,7 +17,7 @@ test("connections through proxies are counted by transport and stage of failure"
     `${of("start_total", 'transport="uds"')} 1`,
     `${of("duration_seconds_bucket", 'transport="uds",le="0.1"')} 0`,
     `${of("duration_seconds_bucket", 'transport="uds",le="0.5"')} 1`,
-    `${of("failure_count", 'transport="tcp",stage="proxy"')} 1`,
+    `${of("failure_count", 'stage="proxy",transport="tcp"')} 1`,
   ])
     assert.ok(text.includes(line), `${line}\n${text}`);
 });

@@ -40,15 +40,15 @@ test("values, key service calls and key IDs are counted", () => {
   const text = metrics.expose();
   const hash = "sha256:6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b";
   const lines = [
-    'storage_transformation_operations_total{transformation_type="to_storage",transformer_prefix="m:enc:kms:v2:a:",status="OK"} 1',
-    'storage_transformation_operations_total{transformation_type="from_storage",transformer_prefix="m:enc:kms:v2:a:",status="Unknown"} 1',
-    'storage_transformation_operations_total{transformation_type="from_storage",transformer_prefix="identity",status="OK"} 1',
+    'storage_transformation_operations_total{status="OK",transformation_type="to_storage",transformer_prefix="m:enc:kms:v2:a:"} 1',
+    'storage_transformation_operations_total{status="Unknown",transformation_type="from_storage",transformer_prefix="m:enc:kms:v2:a:"} 1',
+    'storage_transformation_operations_total{status="OK",transformation_type="from_storage",transformer_prefix="identity"} 1',
     'storage_transformation_duration_seconds_count{transformation_type="to_storage",transformer_prefix="m:enc:kms:v2:a:"} 1',
-    'envelope_encryption_kms_operations_latency_seconds_count{provider_name="a",method_name="/v2.KeyManagementService/Status",grpc_status_code="Unavailable"} 1',
-    `envelope_encryption_key_id_hash_total{transformation_type="from_storage",provider_name="a",key_id_hash="${hash}"} 1`,
-    `envelope_encryption_key_id_hash_last_timestamp_seconds{transformation_type="from_storage",provider_name="a",key_id_hash="${hash}"} 5`,
-    `envelope_encryption_key_id_hash_status_last_timestamp_seconds{provider_name="a",key_id_hash="${hash}"} 5`,
-    'envelope_encryption_invalid_key_id_from_status_total{provider_name="a",error="empty"} 1',
+    'envelope_encryption_kms_operations_latency_seconds_count{grpc_status_code="Unavailable",method_name="/v2.KeyManagementService/Status",provider_name="a"} 1',
+    `envelope_encryption_key_id_hash_total{key_id_hash="${hash}",provider_name="a",transformation_type="from_storage"} 1`,
+    `envelope_encryption_key_id_hash_last_timestamp_seconds{key_id_hash="${hash}",provider_name="a",transformation_type="from_storage"} 5`,
+    `envelope_encryption_key_id_hash_status_last_timestamp_seconds{key_id_hash="${hash}",provider_name="a"} 5`,
+    'envelope_encryption_invalid_key_id_from_status_total{error="empty",provider_name="a"} 1',
   ];
   const sorted = (line: string): string =>
     line.replace(/\{(.*)\}/, (_, labels: string) => `{${labels.split(",").toSorted().join(",")}}`);

@@ -19,7 +19,7 @@ test("Pod Security evaluations are counted", () => {
   observer.unreadable(attributes);
   const text = metrics.expose();
   for (const line of [
-    `evaluations_total{decision="deny",policy_level="baseline",policy_version="latest",mode="enforce",${request}} 1`,
+    `evaluations_total{decision="deny",mode="enforce",policy_level="baseline",policy_version="latest",${request}} 1`,
     `exemptions_total{${request}} 1`,
     `errors_total{fatal="false",${request}} 1`,
   ])

@@ -54,14 +54,14 @@ test("volumes and claims are counted by state, and operations by plugin", () =>
         'pv_collector_unbound_pv_count{storage_class="other"} 1',
         'pv_collector_bound_pvc_count{namespace="default"} 1',
         'pv_collector_unbound_pvc_count{namespace="default"} 2',
-        'volume_operation_total_seconds_count{plugin_name="d.example.com",operation_name="provision"} 1',
+        'volume_operation_total_seconds_count{operation_name="provision",plugin_name="d.example.com"} 1',
       );
       await volumes.patch("v", "merge", { spec: { persistentVolumeReclaimPolicy: "Delete" } });
       await claims.patch("wanted", "merge", { metadata: { finalizers: null } }, { namespace });
       await claims.delete("wanted", { namespace });
       await exposes(
         cluster,
-        'volume_operation_total_errors{plugin_name="N/A",operation_name="delete"} 1',
+        'volume_operation_total_errors{operation_name="delete",plugin_name="N/A"} 1',
         'pv_collector_unbound_pv_count{storage_class="fast"} 1',
       );
     },

@@ -15,7 +15,7 @@ const labelled = (
   scope: string,
   dryRun = "",
 ): string =>
-  `verb="${verb}",dry_run="${dryRun}",group="${group}",version="${version}",resource="${resource}",subresource="${subresource}",scope="${scope}",component="apiserver"`;
+  `component="apiserver",dry_run="${dryRun}",group="${group}",resource="${resource}",scope="${scope}",subresource="${subresource}",verb="${verb}",version="${version}"`;
 
 const pods = { group: "", version: "v1", kind: "Pod", resource: { groupResource: "pods" } };
 
@@ -47,7 +47,7 @@ for (const [method, path, labels] of cases) {
     const requests = requestMetrics(metrics, "apiserver", ({ target }) => target.group !== "nobody");
     requests.answered(apiCall({ method, path }), 200, 5, true, 0);
     assert.ok(
-      metrics.expose().includes(`apiserver_request_total{${labels},code="200"} 1\n`),
+      metrics.expose().includes(`apiserver_request_total{code="200",${labels}} 1\n`),
       metrics.expose(),
     );
   });
@@ -63,16 +63,16 @@ test("requests terminated in self-defence are counted by code and component", ()
   const counted = [
     ...metrics
       .expose()
-      .matchAll(/^apiserver_request_terminations_total\{.*component="(\w+)",code="(\d+)"\} 1$/gm),
-  ].map(([, component, code]) => `${component} ${code}`);
-  assert.deepEqual(counted, ["aggregator 503", "apiserver 429", "apiserver 504"]);
+      .matchAll(/^apiserver_request_terminations_total\{code="(\d+)",component="(\w+)",.*\} 1$/gm),
+  ].map(([, code, component]) => `${component} ${code}`);
+  assert.deepEqual(counted, ["apiserver 429", "aggregator 503", "apiserver 504"]);
 });
 
 test("aborted responses are counted by request", () => {
   const metrics = createMetrics();
   const requests = requestMetrics(metrics, "apiserver", () => true);
   requests.aborted(apiCall({ path: "/api/v1/namespaces/a/pods" }));
-  const labels = 'verb="LIST",group="",version="v1",resource="pods",subresource="",scope="namespace"';
+  const labels = 'group="",resource="pods",scope="namespace",subresource="",verb="LIST",version="v1"';
   assert.ok(metrics.expose().includes(`apiserver_request_aborts_total{${labels}} 1\n`), metrics.expose());
 });
 
@@ -97,11 +97,11 @@ test("open watches and their events are counted", () => {
   const ended = requests.streaming(apiCall({ path: "/api/v1/pods?watch=1" }));
   requests.watchEvents(pods).sent(3, 3000);
   requests.watchEvents(pods).terminated();
-  assert.match(metrics.expose(), /apiserver_longrunning_requests\{verb="WATCH",.*\} 1\n/);
-  assert.match(metrics.expose(), /apiserver_watch_events_total\{group="",version="v1",kind="Pod"\} 3\n/);
+  assert.match(metrics.expose(), /apiserver_longrunning_requests\{.*verb="WATCH",.*\} 1\n/);
+  assert.match(metrics.expose(), /apiserver_watch_events_total\{group="",kind="Pod",version="v1"\} 3\n/);
   assert.match(metrics.expose(), /apiserver_terminated_watchers_total\{resource="pods"\} 1\n/);
   ended();
-  assert.match(metrics.expose(), /apiserver_longrunning_requests\{verb="WATCH",.*\} 0\n/);
+  assert.match(metrics.expose(), /apiserver_longrunning_requests\{.*verb="WATCH",.*\} 0\n/);
 });
 
 test("events are counted with their sizes, long-running requests with their kind", () => {
@@ -110,7 +110,7 @@ test("events are counted with their sizes, long-running requests with their kind
   requests.watchEvents(pods).sent(2, 4000);
   requests.queued(apiCall({ method: "POST" }), 1);
   const text = metrics.expose();
-  assert.match(text, /watch_events_sizes_bucket\{group="",version="v1",kind="Pod",le="2048"\} 2\n/);
+  assert.match(text, /watch_events_sizes_bucket\{group="",kind="Pod",version="v1",le="2048"\} 2\n/);
   assert.match(text, /current_inqueue_requests\{request_kind="mutating"\} 1\n/);
 });
 
@@ -137,7 +137,7 @@ test("requests for a deprecated API are exported with the release that removes i
   requests.answered(call, 200, 1, false, 0);
   assert.match(
     metrics.expose(),
-    /requested_deprecated_apis\{group="g",version="v1beta1",resource="things",subresource="",removed_release="1.29"\} 1/,
+    /requested_deprecated_apis\{group="g",removed_release="1.29",resource="things",subresource="",version="v1beta1"\} 1/,
   );
 });
 
@@ -165,7 +165,7 @@ test("every served subresource has a series, and unknown ones have none", async 
   await server.stop();
   assert.ok(parts.length > 12);
   const found = [
-    ...exposed.matchAll(/^apiserver_request_total\{.*,resource="(\w+)",subresource="([^"/]+)"/gm),
+    ...exposed.matchAll(/^apiserver_request_total\{.*,resource="(\w+)",scope="\w*",subresource="([^"/]+)"/gm),
   ].map(([, resource, part]) => `${resource}/${part}`);
   assert.deepEqual(
     [...new Set(found)].toSorted(),
@@ -194,9 +194,9 @@ test("response sizes of reads are counted, and users by the kind of their name",
   requests.answered(apiCall({ method: "DELETE", path: "/api/v1/namespaces/a/pods/b" }), 200, 1, false, 9);
   for (const name of ["admin", "jane@example.com", "system:serviceaccount:a:b"]) requests.authenticated(name);
   const text = metrics.expose();
-  assert.match(text, /apiserver_response_sizes_bucket\{verb="LIST",.*le="1000"\} 0\n/);
-  assert.match(text, /apiserver_response_sizes_bucket\{verb="LIST",.*le="10000"\} 1\n/);
-  assert.doesNotMatch(text, /apiserver_response_sizes_bucket\{verb="DELETE"/);
+  assert.match(text, /apiserver_response_sizes_bucket\{.*verb="LIST",.*le="1000"\} 0\n/);
+  assert.match(text, /apiserver_response_sizes_bucket\{.*verb="LIST",.*le="10000"\} 1\n/);
+  assert.doesNotMatch(text, /apiserver_response_sizes_bucket\{.*verb="DELETE"/);
   for (const kind of ["admin", "email_id", "other"])
     assert.ok(text.includes(`authenticated_user_requests{username="${kind}"} 1\n`), kind);
 });

@@ -23,7 +23,7 @@ test("a limit keeps the newest events and all warnings, and reports how many wer
     return answer.at("missing.eventsEvicted") === 2;
   });
   const { text } = await must(200, "GET", "/metrics");
-  assert.match(text, /^apiserver_event_evictions_total\{type="Normal",limit="namespace"\} 2$/m);
+  assert.match(text, /^apiserver_event_evictions_total\{limit="namespace",type="Normal"\} 2$/m);
 });
 
 test("floods are folded into a series with their count, keeping the first and the last event", async () => {
