@@ -11,7 +11,7 @@ import { until } from "./cluster.fixture.ts";
 import { controllerNames, runControllerManager } from "./controller-manager.ts";
 
 test("every account has a bootstrap role of the API server", () => {
-  const { clusterRoles, roles } = bootstrapPolicy(dialects.orch);
+  const { clusterRoles, roles } = bootstrapPolicy(dialects.orch, () => true);
   const known = new Set([...clusterRoles, ...roles].map(({ metadata }) => metadata.name));
   const missing = controllerNames
     .flatMap((name) => accountOf(name) ?? [])
