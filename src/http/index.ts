@@ -61,6 +61,7 @@ export {
   grpcChannel,
 } from "./grpc/channel.ts";
 export type { TlsMaterial } from "./grpc/connection.ts";
+export { messageTooLong } from "./grpc/frames.ts";
 export { type GrpcObserver, type ObservedCall, observedChannel } from "./grpc/observed-channel.ts";
 export {
   type GrpcProcedure,

@@ -4,6 +4,9 @@ import { GrpcError } from "./status.ts";
 
 const headerBytes = 5;
 
+/** Part of the error of a message above the limit; worded as by grpc-go, whose text programs and users know. */
+export const messageTooLong = "received message larger than max";
+
 /** Returns a message with its frame header. */
 export function framed(message: Uint8Array): Buffer {
   const frame = Buffer.allocUnsafe(headerBytes + message.length);
@@ -52,11 +55,7 @@ export class FrameReader {
           `the ${this.#sender} sent a compressed message, which was not offered`,
         );
       if (length > this.#limit)
-        throw new GrpcError(
-          "RESOURCE_EXHAUSTED",
-          // Worded as by grpc-go, whose text programs and users know.
-          `grpc: received message larger than max (${length} vs. ${this.#limit})`,
-        );
+        throw new GrpcError("RESOURCE_EXHAUSTED", `grpc: ${messageTooLong} (${length} vs. ${this.#limit})`);
       this.#needed = headerBytes + length;
       if (left < this.#needed) break;
       messages.push(bytes.subarray(at + headerBytes, at + this.#needed));

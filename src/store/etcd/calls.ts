@@ -1,5 +1,5 @@
 // The etcd RPCs used by the store, and the classification of their errors.
-import { type GrpcMethod, GrpcError } from "#http";
+import { type GrpcMethod, GrpcError, messageTooLong } from "#http";
 import { type Message, type TypeOf, protobufCodec } from "#schema";
 import { StoreFull } from "../errors.ts";
 import * as m from "./messages.ts";
@@ -36,8 +36,8 @@ const refusals: readonly [words: string, refusal: EtcdRefusal][] = [
   ["required revision is a future revision", "future"],
   ["requested lease not found", "lease gone"],
   ["database space exceeded", "full"],
-  // Raised by our own gRPC client when a response exceeds the size limit.
-  ["the server sent a message of", "too long"],
+  // Raised by our own gRPC client.
+  [messageTooLong, "too long"],
 ];
 
 /** Classifies an error from etcd by its message, since the status codes are too coarse. */
