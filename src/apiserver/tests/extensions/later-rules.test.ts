@@ -15,6 +15,23 @@ const strict = {
   "x-orch-validations": [{ rule: "self.a < 5" }],
 };
 
+/** Defines widgets on the server, and waits until they are served. */
+async function define({ must, ask }: Awaited<ReturnType<typeof serve>>, spec: object) {
+  const path = "/apis/apiextensions.orch.io/v1/customresourcedefinitions";
+  const body = definition([version({ spec })]);
+  await must(201, "POST", path, { body });
+  const { group } = body["spec"] as { group: string };
+  const widgets = `/apis/${group}/v1/namespaces/default/widgets`;
+  while ((await ask("GET", widgets)).status !== 200) await new Promise((resolve) => setImmediate(resolve));
+  const widget = (values: object) => ({
+    apiVersion: `${group}/v1`,
+    kind: "Widget",
+    metadata: { name: "w" },
+    spec: values,
+  });
+  return { path, name: body.metadata.name, widgets, widget };
+}
+
 const cases: [name: string, flags: string[], patch: object, status: number][] = [
   ["with ratcheting another field may change", ["true"], { metadata: { labels: { x: "y" } } }, 200],
   ["without ratcheting no field may change", ["false"], { metadata: { labels: { x: "y" } } }, 422],
@@ -22,25 +39,16 @@ const cases: [name: string, flags: string[], patch: object, status: number][] = 
   ["rules are evaluated for changed values", ["true"], { spec: { b: 8 } }, 422],
   ["an invalid value may become valid", ["true"], { spec: { a: 1 } }, 200],
 ];
-for (const [name, [on], patch, status] of cases)
-  test(name, async () => {
-    const { must, ask } = await serve({ flags: [`--feature-gates=CRDValidationRatcheting=${on}`] });
-    const path = "/apis/apiextensions.orch.io/v1/customresourcedefinitions";
-    const body = definition([version({ spec: loose })]);
-    await must(201, "POST", path, { body });
-    const { group } = body["spec"] as { group: string };
-    const widgets = `/apis/${group}/v1/namespaces/default/widgets`;
-    while ((await ask("GET", widgets)).status !== 200) await new Promise((resolve) => setImmediate(resolve));
-    const object = {
-      apiVersion: `${group}/v1`,
-      kind: "Widget",
-      metadata: { name: "w" },
-      spec: { a: 7, b: 1 },
-    };
+for (const [title, [on], patch, status] of cases)
+  test(title, async () => {
+    const server = await serve({ flags: [`--feature-gates=CRDValidationRatcheting=${on}`] });
+    const { must, ask } = server;
+    const { path, name, widgets, widget } = await define(server, loose);
+    const object = widget({ a: 7, b: 1 });
     await must(201, "POST", widgets, { body: object });
     const type = "application/merge-patch+json";
     const versions = [version({ spec: strict })];
-    await must(200, "PATCH", `${path}/${body.metadata.name}`, { body: { spec: { versions } }, type });
+    await must(200, "PATCH", `${path}/${name}`, { body: { spec: { versions } }, type });
     const refused = { ...object, metadata: { name: "new" } };
     while ((await ask("POST", `${widgets}?dryRun=All`, { body: refused })).status !== 422)
       await new Promise((resolve) => setImmediate(resolve));
@@ -88,21 +96,12 @@ const unsupported: [release: string, causes: string[]][] = [
 ];
 for (const [release, causes] of unsupported)
   test(`from 1.29 on values outside of an enumeration prevent rules: ${release}`, async () => {
-    const { must, ask } = await serve({ flags: [`--expression-release=${release}`] });
+    const server = await serve({ flags: [`--expression-release=${release}`] });
     const properties = { q: { type: "string", enum: ["a"] }, n: { type: "integer" } };
     const spec = { type: "object", properties, "x-orch-validations": [{ rule: "self.n < 5" }] };
-    const body = definition([version({ spec })]);
-    await must(201, "POST", "/apis/apiextensions.orch.io/v1/customresourcedefinitions", { body });
-    const { group } = body["spec"] as { group: string };
-    const widgets = `/apis/${group}/v1/namespaces/default/widgets`;
-    while ((await ask("GET", widgets)).status !== 200) await new Promise((resolve) => setImmediate(resolve));
-    const object = {
-      apiVersion: `${group}/v1`,
-      kind: "Widget",
-      metadata: { name: "w" },
-      spec: { q: "b", n: 7 },
-    };
-    assert.deepEqual((await must(422, "POST", widgets, { body: object })).causes, causes);
+    const { widgets, widget } = await define(server, spec);
+    const refused = await server.must(422, "POST", widgets, { body: widget({ q: "b", n: 7 }) });
+    assert.deepEqual(refused.causes, causes);
   });
 
 const fields = { reason: "FieldValueForbidden", fieldPath: ".a", optionalOldSelf: true };
